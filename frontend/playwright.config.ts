@@ -1,0 +1,27 @@
+import { defineConfig } from "@playwright/test";
+
+// The service under test is already running and has results: see README.md.
+export default defineConfig({
+  testDir: "e2e",
+  outputDir: process.env.KEXBENCH_E2E_OUTPUT ?? "test-results",
+  workers: 1,
+  timeout: 30_000,
+  reporter: "list",
+  use: {
+    baseURL: process.env.KEXBENCH_URL ?? "http://127.0.0.1:8350",
+    trace: "off",
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    },
+  },
+});

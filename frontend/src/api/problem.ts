@@ -1,0 +1,23 @@
+// What went wrong, whatever was thrown: an API problem, a proxy's page or a lost connection.
+import type { Problem } from "./generated";
+
+export type Trouble = Pick<Problem, "title" | "detail" | "remedy">;
+
+export function troubleOf(error: unknown): Trouble {
+  if (isProblem(error)) return error;
+  if (error instanceof TypeError) {
+    return {
+      title: "No answer",
+      detail: "The service did not answer.",
+      remedy: "Check that `kexbench serve` is running, then try again.",
+    };
+  }
+  return {
+    title: "Unexpected answer",
+    detail: error instanceof Error ? error.message : "The service answered with something that is no result.",
+  };
+}
+
+function isProblem(error: unknown): error is Problem {
+  return typeof error === "object" && error !== null && "detail" in error && "title" in error;
+}

@@ -1,0 +1,106 @@
+// The trend over versions, with the 95% band, every invocation's median and what separates the builds.
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Series } from "@/api/generated";
+import * as format from "@/format";
+import { readPalette, useScheme } from "./palette";
+import { type PlotLine, type SeriesModel, seriesModel } from "./series-model";
+import { type Hover, trendPlot } from "./trend-plot";
+
+interface Props {
+  series: Series;
+  show: format.Show;
+}
+
+const SHAPES = ["●", "■", "▲"];
+
+export function TrendChart({ series, show }: Props) {
+  const target = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [hover, setHover] = useState<Hover>(null);
+  const scheme = useScheme();
+  const model = useMemo(() => seriesModel(series, show), [series, show]);
+  const yLabel = axisTitle(series, show);
+
+  useEffect(() => {
+    if (!target.current) return;
+    const watcher = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)));
+    watcher.observe(target.current);
+    return () => watcher.disconnect();
+  }, []);
+
+  useEffect(() => {
+    if (!target.current || width === 0) return;
+    const { options, data } = trendPlot({
+      model,
+      palette: readPalette(scheme),
+      width,
+      yLabel,
+      hover: setHover,
+    });
+    const plot = new uPlot(options, data, target.current);
+    return () => plot.destroy();
+  }, [model, scheme, width, yLabel]);
+
+  return (
+    <figure className="trend">
+      <Key model={model} />
+      <div className="plot">
+        <div
+          ref={target}
+          role="img"
+          aria-label={`${series.case.title}: ${yLabel} over versions. The table has the numbers.`}
+        />
+        {hover && (
+          <div
+            className="tip"
+            aria-hidden
+            style={{ left: hover.left, top: hover.top }}
+            data-side={hover.left > width / 2 ? "left" : "right"}
+          >
+            <b>
+              {hover.line.library} {hover.point.point.version}
+            </b>{" "}
+            {hover.line.label.split(", ")[1]}
+            <br />
+            {format.headline(hover.point.point.estimate.value, series.metric)},{" "}
+            {format.cost(hover.point.point.estimate.value, series.metric)}
+            <br />
+            {format.interval(hover.point.point.estimate, series.metric)}
+          </div>
+        )}
+      </div>
+    </figure>
+  );
+}
+
+function Key({ model }: { model: SeriesModel }) {
+  return (
+    <figcaption className="key">
+      <ul>
+        {model.lines.map((line) => (
+          <li key={line.label}>
+            <span style={{ color: `var(--hue-${line.hue % 4})` }} aria-hidden>
+              {shapeOf(line)}
+            </span>{" "}
+            {line.label}
+          </li>
+        ))}
+        <li>Bars and bands: 95% intervals; small dots: invocations.</li>
+        {model.connectors.length > 0 && (
+          <li>Dashed: the build changes with the version, so that not all of a step is the library’s.</li>
+        )}
+      </ul>
+    </figcaption>
+  );
+}
+
+function shapeOf(line: PlotLine): string {
+  return SHAPES[line.shape % SHAPES.length] ?? "●";
+}
+
+function axisTitle(series: Series, show: format.Show): string {
+  if (format.unitOf(series.metric) === "bytes") return "bytes per handshake";
+  return show === "rate" ? "handshakes per second (higher is better)" : "µs per handshake (lower is better)";
+}

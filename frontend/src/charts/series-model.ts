@@ -1,0 +1,132 @@
+// From the API's series to what the trend chart draws: places on an ordinal axis, lines, connectors. Pure.
+import type { Series, SeriesPoint } from "@/api/generated";
+import { type Show, unitOf } from "@/format";
+
+/** A version of a library: one place on the axis, whatever its builds. */
+export interface Slot {
+  library: string;
+  version: string;
+  versionKey: string;
+  x: number;
+}
+
+export interface PlotPoint {
+  x: number;
+  y: number;
+  low: number | null;
+  high: number | null;
+  medians: number[];
+  point: SeriesPoint;
+}
+
+export interface PlotLine {
+  label: string;
+  library: string;
+  /** the library's place among the libraries: decides the colour */
+  hue: number;
+  /** the build's place among the library's builds: decides the marker */
+  shape: number;
+  points: PlotPoint[];
+}
+
+/** A dashed join between versions that no single build spans. */
+export interface Connector {
+  hue: number;
+  from: PlotPoint;
+  to: PlotPoint;
+}
+
+export interface SeriesModel {
+  slots: Slot[];
+  lines: PlotLine[];
+  connectors: Connector[];
+}
+
+/** Builds of one version stand beside each other, this far apart. */
+const DODGE = 0.12;
+
+export function seriesModel(series: Series, show: Show): SeriesModel {
+  const slots = slotsOf(series);
+  const libraries = [...new Set(slots.map((slot) => slot.library))];
+  const lines = libraries.flatMap((library, hue) => {
+    const own = series.lines.filter((line) => line.library === library);
+    return own.map((line, shape): PlotLine => {
+      const offset = (shape - (own.length - 1) / 2) * DODGE;
+      const points = line.points.map((point) => {
+        const slot = slots.find((one) => one.library === library && one.version === point.version);
+        return plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
+      });
+      return { label: `${library}, ${line.build_profile_label}`, library, hue, shape, points };
+    });
+  });
+  const connectors = libraries.flatMap((library) =>
+    connectorsOf(
+      slots.filter((slot) => slot.library === library),
+      lines.filter((line) => line.library === library),
+    ),
+  );
+  return { slots, lines, connectors };
+}
+
+/** From the metric's unit to the axis: handshakes per second, microseconds or bytes. */
+function scaleOf(series: Series, show: Show): (value: number) => number {
+  if (unitOf(series.metric) === "bytes") return (value) => value;
+  return show === "rate" ? (ns) => 1e9 / ns : (ns) => ns / 1e3;
+}
+
+function slotsOf(series: Series): Slot[] {
+  const found = new Map<string, Omit<Slot, "x">>();
+  for (const line of series.lines) {
+    for (const { version, version_key } of line.points) {
+      found.set(`${line.library} ${version}`, { library: line.library, version, versionKey: version_key });
+    }
+  }
+  const ordered = [...found.values()].sort(
+    (a, b) => compare(a.library, b.library) || compare(a.versionKey, b.versionKey),
+  );
+  let x = 0;
+  return ordered.map((slot, index) => {
+    const previous = ordered[index - 1];
+    if (previous) x += previous.library === slot.library ? 1 : 1.5;
+    return { ...slot, x };
+  });
+}
+
+function plotPoint(point: SeriesPoint, x: number, scale: (value: number) => number): PlotPoint {
+  const { value, low, high } = point.estimate;
+  const ends = low === null || high === null ? null : [scale(low), scale(high)];
+  return {
+    x,
+    y: scale(value),
+    low: ends && Math.min(...ends),
+    high: ends && Math.max(...ends),
+    medians: point.invocation_medians.map(scale),
+    point,
+  };
+}
+
+function connectorsOf(slots: Slot[], lines: PlotLine[]): Connector[] {
+  return slots.slice(1).flatMap((slot, index) => {
+    const before = slots[index] as Slot;
+    const spanned = lines.some(
+      (line) =>
+        line.points.some((one) => key(one) <= before.versionKey) &&
+        line.points.some((one) => key(one) >= slot.versionKey),
+    );
+    const from = pointAt(lines, before);
+    const to = pointAt(lines, slot);
+    return spanned || !from || !to ? [] : [{ hue: lines[0]?.hue ?? 0, from, to }];
+  });
+}
+
+function pointAt(lines: PlotLine[], slot: Slot): PlotPoint | undefined {
+  return lines.flatMap((line) => line.points).find((one) => key(one) === slot.versionKey);
+}
+
+function key(one: PlotPoint): string {
+  return one.point.version_key;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

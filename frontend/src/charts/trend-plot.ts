@@ -1,0 +1,182 @@
+// The trend's uPlot options: lines and bands are uPlot's, marks are drawn over them.
+import uPlot from "uplot";
+import type { Palette } from "./palette";
+import type { PlotLine, PlotPoint, SeriesModel } from "./series-model";
+
+export type Hover = { point: PlotPoint; line: PlotLine; left: number; top: number } | null;
+
+interface PlotSettings {
+  model: SeriesModel;
+  palette: Palette;
+  width: number;
+  yLabel: string;
+  hover: (hover: Hover) => void;
+}
+
+const HEIGHT = 360;
+const FONT = "12px system-ui, sans-serif";
+/** Narrower labels than this stand aslant. */
+const LABEL_WIDTH = 64;
+const REACH_PX = 40;
+
+export function trendPlot(settings: PlotSettings): { options: uPlot.Options; data: uPlot.AlignedData } {
+  const { model, palette, width, yLabel, hover } = settings;
+  const xs = [...new Set(model.lines.flatMap((line) => line.points.map((one) => one.x)))].sort(
+    (a, b) => a - b,
+  );
+  const hue = (index: number) => palette.hues[index % palette.hues.length] ?? palette.text;
+  const slots = model.slots.map((slot) => slot.x);
+  const last = slots.at(-1) ?? 0;
+  const aslant = (width - 80) / (last + 1) < LABEL_WIDTH;
+  const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
+  const options: uPlot.Options = {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, y: false, points: { show: false } },
+    scales: { x: { time: false, range: [-0.5, last + 0.5] }, y: { range: () => extent(model) } },
+    axes: [
+      {
+        ...axis,
+        splits: () => slots,
+        values: () =>
+          model.slots.map((slot) =>
+            aslant ? `${slot.library} ${slot.version}` : `${slot.version}\n${slot.library}`,
+          ),
+        grid: { show: false },
+        ticks: { show: false },
+        rotate: aslant ? -50 : 0,
+        size: aslant ? 110 : 44,
+      },
+      {
+        ...axis,
+        label: yLabel,
+        size: 64,
+        grid: { stroke: palette.line, width: 1 },
+        ticks: { show: false },
+        values: (_, splits) => splits.map((value) => value.toLocaleString("en-US")),
+      },
+    ],
+    series: [
+      {},
+      ...model.lines.flatMap((line): uPlot.Series[] => [
+        { stroke: hue(line.hue), width: 2, points: { show: false } },
+        { stroke: "transparent", points: { show: false } },
+        { stroke: "transparent", points: { show: false } },
+      ]),
+    ],
+    bands: model.lines.map((line, index) => ({
+      series: [3 * index + 3, 3 * index + 2],
+      fill: `color-mix(in srgb, ${hue(line.hue)} 18%, transparent)`,
+    })),
+    hooks: {
+      draw: [(plot) => drawMarks(plot, model, hue)],
+      setCursor: [(plot) => hover(nearest(plot, model))],
+    },
+  };
+  return { options, data: [xs, ...model.lines.flatMap((line) => aligned(line, xs))] as uPlot.AlignedData };
+}
+
+/** `undefined` is another line's place and is joined over; null is an interval that is missing. */
+function aligned(line: PlotLine, xs: number[]): (number | null | undefined)[][] {
+  const at = new Map(line.points.map((one) => [one.x, one]));
+  return [xs.map((x) => at.get(x)?.y), xs.map((x) => at.get(x)?.low), xs.map((x) => at.get(x)?.high)];
+}
+
+/** All that is drawn, with room around it; noise of a flat history is not blown up to full height. */
+function extent(model: SeriesModel): [number, number] {
+  const values = model.lines.flatMap((line) =>
+    line.points.flatMap((one) => [one.y, one.low ?? one.y, one.high ?? one.y, ...one.medians]),
+  );
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const room = Math.max((high - low) * 0.12, high * 0.02);
+  return [Math.max(0, low - room), high + room];
+}
+
+function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => string): void {
+  const { ctx } = plot;
+  const ratio = uPlot.pxRatio;
+  const x = (one: PlotPoint) => plot.valToPos(one.x, "x", true);
+  const y = (value: number) => plot.valToPos(value, "y", true);
+  ctx.save();
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([5 * ratio, 5 * ratio]);
+  for (const { hue: index, from, to } of model.connectors) {
+    ctx.strokeStyle = hue(index);
+    stroke(ctx, [x(from), y(from.y)], [x(to), y(to.y)]);
+  }
+  ctx.setLineDash([]);
+  for (const line of model.lines) {
+    ctx.strokeStyle = hue(line.hue);
+    ctx.fillStyle = hue(line.hue);
+    for (const one of line.points) {
+      ctx.globalAlpha = 0.35;
+      for (const value of one.medians) {
+        ctx.beginPath();
+        ctx.arc(x(one) + 7 * ratio, y(value), 1.8 * ratio, 0, 2 * Math.PI);
+        ctx.fill();
+      }
+      ctx.globalAlpha = 1;
+      if (one.low !== null && one.high !== null) {
+        const half = 4 * ratio;
+        stroke(ctx, [x(one), y(one.low)], [x(one), y(one.high)]);
+        stroke(ctx, [x(one) - half, y(one.low)], [x(one) + half, y(one.low)]);
+        stroke(ctx, [x(one) - half, y(one.high)], [x(one) + half, y(one.high)]);
+      }
+      marker(ctx, line.shape, x(one), y(one.y), 4.5 * ratio);
+    }
+  }
+  ctx.restore();
+}
+
+type Spot = [number, number];
+
+function stroke(ctx: CanvasRenderingContext2D, from: Spot, to: Spot): void {
+  ctx.beginPath();
+  ctx.moveTo(...from);
+  ctx.lineTo(...to);
+  ctx.stroke();
+}
+
+/** A build's marker: the same shapes, in the same order, stand in the legend. */
+function marker(ctx: CanvasRenderingContext2D, shape: number, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  switch (shape % 3) {
+    case 0:
+      ctx.arc(x, y, size, 0, 2 * Math.PI);
+      break;
+    case 1:
+      ctx.rect(x - size, y - size, 2 * size, 2 * size);
+      break;
+    default:
+      ctx.moveTo(x, y - 1.3 * size);
+      ctx.lineTo(x + 1.2 * size, y + size);
+      ctx.lineTo(x - 1.2 * size, y + size);
+  }
+  ctx.fill();
+}
+
+function nearest(plot: uPlot, model: SeriesModel): Hover {
+  const { left = -1, top = -1 } = plot.cursor;
+  if (left < 0 || top < 0) return null;
+  let best: Hover = null;
+  let distance = REACH_PX;
+  for (const line of model.lines) {
+    for (const point of line.points) {
+      const px = plot.valToPos(point.x, "x");
+      const py = plot.valToPos(point.y, "y");
+      const away = Math.hypot(px - left, py - top);
+      if (away < distance) {
+        distance = away;
+        best = {
+          point,
+          line,
+          left: px + plot.bbox.left / uPlot.pxRatio,
+          top: py + plot.bbox.top / uPlot.pxRatio,
+        };
+      }
+    }
+  }
+  return best;
+}

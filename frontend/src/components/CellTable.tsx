@@ -1,0 +1,133 @@
+// The heatmap's twin: every number of every cell, sortable.
+import { Link } from "@tanstack/react-router";
+import type { Metric } from "@/api/generated";
+import type { HeatCell, HeatModel } from "@/charts/heatmap-model";
+import * as format from "@/format";
+import { paths } from "@/paths";
+import type { CellView, HostChoice, Sort } from "@/search";
+import { Frame } from "@/ui/Frame";
+import { cellRows } from "./cell-rows";
+import { VerdictText } from "./VerdictText";
+
+interface Props {
+  label: string;
+  model: HeatModel;
+  metric: Metric;
+  host: HostChoice;
+  choice: CellView;
+  sortBy: (choice: Pick<CellView, "sort" | "order">) => void;
+}
+
+export function CellTable({ label, model, metric, host, choice, sortBy }: Props) {
+  const time = format.unitOf(metric) === "ns";
+  const header = (sort: Sort, title: string, className?: string) => (
+    <SortHeader {...{ sort, title, className, choice, sortBy }} />
+  );
+  return (
+    <Frame label={label}>
+      <table className="numbers">
+        <thead>
+          <tr>
+            {header("case", "Case")}
+            {header("subject", "Library")}
+            {time && (
+              <th scope="col" className="number">
+                Rate
+              </th>
+            )}
+            {header("cost", time ? "Time" : "Bytes", "number")}
+            <th scope="col" className="number">
+              95% interval
+            </th>
+            {header("invocations", "Invocations", "number")}
+            {header("change", "Change of cost", "number")}
+            {header("verdict", "Verdict")}
+          </tr>
+        </thead>
+        <tbody>
+          {cellRows(model, choice).map((cell) => (
+            <Row key={`${cell.caseView.id} ${cell.subject.subject}`} {...{ cell, metric, host, time }} />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+interface RowProps {
+  cell: HeatCell;
+  metric: Metric;
+  host: HostChoice;
+  time: boolean;
+}
+
+function Row({ cell: { caseView, subject, cell, cautions }, metric, host, time }: RowProps) {
+  const estimate = cell?.estimate;
+  return (
+    <tr>
+      <th scope="row">
+        <Link {...paths.series({ case: caseView.id, metric, ...host })}>{caseView.title}</Link>
+      </th>
+      <td>
+        {subject.library} {subject.version} <small>{subject.source}</small>
+      </td>
+      {estimate ? (
+        <>
+          {time && <td className="number">{format.rate(estimate.value)}/s</td>}
+          <td className="number">{format.cost(estimate.value, metric)}</td>
+          <td className="number">{format.interval(estimate, metric)}</td>
+          <td className="number">{estimate.invocations}</td>
+        </>
+      ) : (
+        <td colSpan={time ? 4 : 3} className="absent">
+          {cell?.outcome?.reason ?? "no number"}{" "}
+          {cell?.outcome?.detail && <small>{cell.outcome.detail}</small>}
+        </td>
+      )}
+      <td className="number">
+        {cell?.change ? (
+          <>
+            {format.percent(cell.change.ratio)}{" "}
+            <small>{format.percentInterval(cell.change.low, cell.change.high)}</small>
+          </>
+        ) : (
+          "–"
+        )}
+      </td>
+      <td>
+        {cell?.change ? (
+          <VerdictText verdict={cell.change.verdict} metric={metric} cautions={cautions} />
+        ) : (
+          (cell?.outcome?.kind ?? "first version")
+        )}
+      </td>
+    </tr>
+  );
+}
+
+interface SortHeaderProps {
+  sort: Sort;
+  title: string;
+  className: string | undefined;
+  choice: CellView;
+  sortBy: Props["sortBy"];
+}
+
+function SortHeader({ sort, title, className, choice, sortBy }: SortHeaderProps) {
+  const active = (choice.sort ?? "case") === sort;
+  const descending = active && choice.order === "desc";
+  return (
+    <th
+      scope="col"
+      className={className}
+      aria-sort={active ? (descending ? "descending" : "ascending") : undefined}
+    >
+      <button
+        type="button"
+        onClick={() => sortBy({ sort, order: active && !descending ? "desc" : undefined })}
+      >
+        {title} <span aria-hidden>{active ? (descending ? "▼" : "▲") : "↕"}</span>
+      </button>
+    </th>
+  );
+}

@@ -1,0 +1,32 @@
+// Which machines: numbers of different CPU models are never mixed.
+import type { HostKind } from "@/api/generated";
+import type { HostChoice } from "@/search";
+import { Select } from "@/ui/Fields";
+
+interface Props {
+  hostKinds: HostKind[];
+  current: HostKind | null | undefined;
+  choose: (choice: HostChoice) => void;
+}
+
+export function HostSelect({ hostKinds, current, choose }: Props) {
+  const choices = hostKinds.map((kind, index) => ({ value: String(index), label: hostLabel(kind) }));
+  const value = hostKinds.findIndex(
+    (kind) => kind.pool === current?.pool && kind.cpu_model === current?.cpu_model,
+  );
+  return (
+    <Select
+      label="Pool and CPU"
+      value={String(value)}
+      choices={choices}
+      choose={(next) => {
+        const kind = hostKinds[Number(next)];
+        if (kind) choose({ pool: kind.pool, cpu: kind.cpu_model });
+      }}
+    />
+  );
+}
+
+export function hostLabel(kind: HostKind): string {
+  return `${kind.pool}: ${kind.cpu_model}`;
+}

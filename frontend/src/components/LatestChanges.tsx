@@ -1,0 +1,39 @@
+// The answer in words: what the newest version of each library costs against the one before.
+import type { Matrix, Series } from "@/api/generated";
+import { changeSentence } from "@/charts/heatmap-model";
+
+interface Props {
+  series: Series;
+  matrix: Matrix | undefined;
+}
+
+export function LatestChanges({ series, matrix }: Props) {
+  if (!matrix) return null;
+  const named = new Map(matrix.subjects.map((subject) => [subject.subject, subject]));
+  const shown = new Set(series.lines.map((line) => line.library));
+  const changes = [...shown].flatMap((library) => {
+    const newest = matrix.subjects.findLast((subject) => subject.library === library);
+    const cell = matrix.cells.find(
+      (one) => one.case_id === series.case.id && one.subject === newest?.subject,
+    );
+    if (!newest || !cell?.change) return [];
+    const text = changeSentence(cell, series.metric, named);
+    return [{ newest, verdict: cell.change.verdict, text, warnings: cell.change.warnings }];
+  });
+  if (changes.length === 0) return null;
+  return (
+    <ul className="answers">
+      {changes.map(({ newest, verdict, text, warnings }) => (
+        <li key={newest.subject} className={verdict}>
+          <b>
+            {newest.library} {newest.version}
+          </b>{" "}
+          <small>{newest.source}</small>
+          <br />
+          {text}
+          {warnings.length > 0 && <small> † {warnings.join("; ")}</small>}
+        </li>
+      ))}
+    </ul>
+  );
+}

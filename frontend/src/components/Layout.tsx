@@ -1,0 +1,46 @@
+// What every page has: name, navigation, the service's state.
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet } from "@tanstack/react-router";
+import { healthOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { paths } from "@/paths";
+
+export function Layout() {
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <header>
+        <Link {...paths.home()} className="brand">
+          kexbench
+        </Link>
+        <nav aria-label="Pages">
+          <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
+            Matrix
+          </Link>
+          <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
+            Runs
+          </Link>
+        </nav>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <footer>
+        <ServiceState />
+      </footer>
+    </>
+  );
+}
+
+function ServiceState() {
+  const health = useQuery({ ...healthOptions(), refetchInterval: 60_000 });
+  if (health.data) {
+    return (
+      <p>
+        kexbench {health.data.version}, {health.data.engine}: {health.data.status}. <a href="/docs">API</a>
+      </p>
+    );
+  }
+  return <p>{health.isError ? "The service doesn’t answer." : "Asking the service…"}</p>;
+}

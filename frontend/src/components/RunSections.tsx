@@ -1,0 +1,135 @@
+// What a run's numbers rest on: the host, the kits, and what has no number.
+import type { HostFacts, RunDetail, Skipped } from "@/api/generated";
+import { count, memory } from "@/format";
+import { Facts } from "@/ui/Fields";
+import { Frame } from "@/ui/Frame";
+
+export function OutcomeSection({ run }: { run: RunDetail }) {
+  const absent = run.cells.filter((cell) => cell.outcome);
+  if (absent.length === 0) return null;
+  const titles = new Map(run.cases.map((one) => [one.id, one.title]));
+  const names = new Map(
+    run.subjects.map((one) => [one.subject, `${one.library} ${one.version} (${one.source})`]),
+  );
+  return (
+    <section>
+      <h2>{count(absent.length, "cell")} without a number</h2>
+      <Frame label="Cells without a number">
+        <table className="numbers">
+          <thead>
+            <tr>
+              <th scope="col">Case</th>
+              <th scope="col">Library</th>
+              <th scope="col">Outcome</th>
+              <th scope="col">Reason</th>
+              <th scope="col" className="number">
+                Invocations
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {absent.map((cell) => (
+              <tr key={`${cell.case_id} ${cell.subject}`}>
+                <th scope="row">{titles.get(cell.case_id) ?? cell.case_id}</th>
+                <td>{names.get(cell.subject) ?? cell.subject}</td>
+                <td>{cell.outcome?.kind}</td>
+                <td>
+                  {cell.outcome?.reason} <small>{cell.outcome?.detail}</small>
+                </td>
+                <td className="number">{cell.outcome?.invocations}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Frame>
+    </section>
+  );
+}
+
+export function HostSection({ host }: { host: HostFacts }) {
+  return (
+    <section>
+      <h2>Host</h2>
+      <Facts
+        facts={[
+          ["CPU", `${host.cpu_model}, ${host.architecture}`],
+          ["CPUs", host.cpus],
+          ["Memory", memory(host.memory_bytes)],
+          ["Kernel", host.kernel],
+          ["Virtualisation", known(host.virtualisation)],
+          ["Governor", known(host.governor)],
+          ["Turbo", onOff(host.turbo)],
+          ["SMT", onOff(host.smt)],
+          ["Microcode", known(host.microcode)],
+        ]}
+      />
+      {host.cpu_flags && host.cpu_flags.length > 0 && (
+        <details>
+          <summary>{count(host.cpu_flags.length, "CPU flag")}</summary>
+          <p className="flags">{host.cpu_flags.join(" ")}</p>
+        </details>
+      )}
+    </section>
+  );
+}
+
+export function KitSection({ run }: { run: RunDetail }) {
+  const kits = Object.values(run.kits);
+  return (
+    <section>
+      <h2>Libraries</h2>
+      {run.subjects.map((subject) => {
+        const kit = kits.find((one) => one.kit_id === subject.kit_id);
+        return (
+          <details key={subject.subject}>
+            <summary>
+              <b>
+                {subject.library} {subject.version}
+              </b>{" "}
+              from {subject.source}, {subject.build_profile_label}
+            </summary>
+            {kit && (
+              <Facts
+                facts={[
+                  ["Kit", <code key="kit">{kit.kit_id}</code>],
+                  ["Library’s compiler", kit.build_profile.compiler],
+                  ["Library’s flags", kit.build_profile.flags],
+                  ["Worker’s compiler", `${kit.worker_compiler} ${kit.worker_flags}`],
+                  [
+                    "Packages",
+                    (kit.packages ?? []).map((one) => `${one.name} ${one.version}`).join(", ") || "none",
+                  ],
+                  ["Files", count(Object.keys(kit.files).length, "file")],
+                ]}
+              />
+            )}
+          </details>
+        );
+      })}
+    </section>
+  );
+}
+
+export function SkippedSection({ skipped }: { skipped: Skipped[] }) {
+  if (skipped.length === 0) return null;
+  return (
+    <section>
+      <h2>Skipped combinations</h2>
+      <ul>
+        {skipped.map(({ combination, reason }) => (
+          <li key={combination}>
+            <b>{combination}</b>: {reason}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function known(fact: string | null | undefined): string {
+  return fact ?? "not known";
+}
+
+function onOff(fact: boolean | null | undefined): string {
+  return fact === null || fact === undefined ? "not known" : fact ? "on" : "off";
+}

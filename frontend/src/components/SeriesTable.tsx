@@ -1,0 +1,106 @@
+// The trend's twin: the exact numbers of every version and build, with the run they are from.
+import { Link } from "@tanstack/react-router";
+import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
+import * as format from "@/format";
+import { paths } from "@/paths";
+import { Frame } from "@/ui/Frame";
+import { VerdictText } from "./VerdictText";
+
+interface Props {
+  series: Series;
+  /** of the same metric and host: has the changes */
+  matrix: Matrix | undefined;
+}
+
+export function SeriesTable({ series, matrix }: Props) {
+  const time = format.unitOf(series.metric) === "ns";
+  const cells = (matrix?.cells ?? []).filter((cell) => cell.case_id === series.case.id);
+  const rows = series.lines
+    .flatMap((line) => line.points.map((point) => ({ line, point })))
+    .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  return (
+    <Frame label={`Numbers of ${series.case.title}`}>
+      <table className="numbers">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">Build</th>
+            {time && (
+              <th scope="col" className="number">
+                Rate
+              </th>
+            )}
+            <th scope="col" className="number">
+              {time ? "Time" : "Bytes"}
+            </th>
+            <th scope="col" className="number">
+              95% interval
+            </th>
+            <th scope="col" className="number">
+              Invocations
+            </th>
+            <th scope="col" className="number">
+              Change of cost
+            </th>
+            <th scope="col">Verdict</th>
+            <th scope="col">Run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ line, point }) => (
+            <Row
+              key={`${point.subject} ${point.run_id}`}
+              {...{ line, point, metric: series.metric, time }}
+              cell={cells.find((cell) => cell.subject === point.subject && cell.run_id === point.run_id)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+interface RowProps {
+  line: SeriesLine;
+  point: SeriesPoint;
+  metric: Series["metric"];
+  time: boolean;
+  cell: Cell | undefined;
+}
+
+function Row({ line, point, metric, time, cell }: RowProps) {
+  const { estimate } = point;
+  const change = cell?.change;
+  const cautions = change
+    ? [...change.warnings, ...(change.paired ? [] : ["not interleaved with the version before"])]
+    : [];
+  return (
+    <tr>
+      <th scope="row">
+        {line.library} {point.version}
+      </th>
+      <td>{line.build_profile_label}</td>
+      {time && <td className="number">{format.rate(estimate.value)}/s</td>}
+      <td className="number">{format.cost(estimate.value, metric)}</td>
+      <td className="number">{format.interval(estimate, metric)}</td>
+      <td className="number">{estimate.invocations}</td>
+      <td className="number">
+        {change ? (
+          <>
+            {format.percent(change.ratio)} <small>{format.percentInterval(change.low, change.high)}</small>
+          </>
+        ) : (
+          "–"
+        )}
+      </td>
+      <td>{change ? <VerdictText verdict={change.verdict} metric={metric} cautions={cautions} /> : "–"}</td>
+      <td>
+        <Link {...paths.run(point.run_id, { metric })}>{format.dateTime(point.measured_at)}</Link>
+      </td>
+    </tr>
+  );
+}
+
+function orderOf({ line, point }: { line: SeriesLine; point: SeriesPoint }): string {
+  return `${line.library} ${point.version_key} ${line.build_profile}`;
+}

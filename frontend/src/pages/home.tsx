@@ -1,0 +1,129 @@
+// Home: every case against every version, and what changed from version to version.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Filters, Matrix } from "@/api/generated";
+import { filtersOptions, matrixOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { Heatmap } from "@/charts/Heatmap";
+import { heatModel } from "@/charts/heatmap-model";
+import { Legend } from "@/charts/Legend";
+import { CellChoice } from "@/components/CellChoice";
+import { CellTable } from "@/components/CellTable";
+import { HostSelect, hostLabel } from "@/components/HostSelect";
+import type { HomeSearch } from "@/search";
+import { Checks, Select, TextFilter } from "@/ui/Fields";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/");
+
+export function HomePage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: Partial<HomeSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const filters = useQuery(filtersOptions());
+  const matrix = useQuery({
+    ...matrixOptions({ query: matrixQuery(search) }),
+    placeholderData: keepPreviousData,
+  });
+  useTitle("");
+  return (
+    <>
+      <h1>What a TLS handshake costs</h1>
+      {filters.data && (
+        <Controls search={search} filters={filters.data} matrix={matrix.data} change={change} />
+      )}
+      {matrix.data ? (
+        <Results search={search} matrix={matrix.data} change={change} />
+      ) : matrix.isError ? (
+        <Failed error={matrix.error} retry={() => void matrix.refetch()} />
+      ) : (
+        <Loading what="the matrix" lines={10} />
+      )}
+    </>
+  );
+}
+
+function matrixQuery({ metric, pool, cpu, library }: HomeSearch) {
+  return { metric, pool, cpu_model: cpu, library };
+}
+
+interface ControlsProps {
+  search: HomeSearch;
+  filters: Filters;
+  matrix: Matrix | undefined;
+  change: (next: Partial<HomeSearch>) => void;
+}
+
+function Controls({ search, filters, matrix, change }: ControlsProps) {
+  const cases = matrix?.cases ?? [];
+  return (
+    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+      <HostSelect hostKinds={filters.host_kinds} current={matrix?.host_kind} choose={change} />
+      <CellChoice metrics={filters.metrics} metric={search.metric} view={search.view} change={change} />
+      <Select
+        label="Compare with"
+        value={search.versus ?? ""}
+        choices={[
+          { value: "", label: "the version before" },
+          ...cases.map((one) => ({ value: one.id, label: one.title })),
+        ]}
+        choose={(versus) => change({ versus: versus || undefined })}
+      />
+      <Checks
+        label="Libraries"
+        all={filters.libraries}
+        chosen={search.library ?? []}
+        choose={(library) => change({ library: library.length > 0 ? library : undefined })}
+      />
+      <TextFilter
+        label="Cases"
+        value={search.q ?? ""}
+        placeholder="such as: ecdhe 3072"
+        enter={(q) => change({ q: q || undefined })}
+      />
+    </form>
+  );
+}
+
+interface ResultsProps {
+  search: HomeSearch;
+  matrix: Matrix;
+  change: (next: Partial<HomeSearch>) => void;
+}
+
+function Results({ search, matrix, change }: ResultsProps) {
+  const model = useMemo(() => heatModel(matrix, search), [matrix, search]);
+  if (!matrix.host_kind) return <NothingYet />;
+  const host = { pool: matrix.host_kind.pool, cpu: matrix.host_kind.cpu_model };
+  const label = `Results on ${hostLabel(matrix.host_kind)}`;
+  if (model.rows.length === 0) {
+    return (
+      <Empty title="No case matches">
+        <p>No case’s title contains “{search.q}”.</p>
+        <button type="button" onClick={() => change({ q: undefined })}>
+          Show all cases
+        </button>
+      </Empty>
+    );
+  }
+  if (search.view === "table") {
+    return <CellTable {...{ label, model, host, metric: matrix.metric }} choice={search} sortBy={change} />;
+  }
+  return (
+    <>
+      <Legend metric={matrix.metric} versus={matrix.cases.find((one) => one.id === search.versus)} />
+      <Heatmap {...{ label, model, host, metric: matrix.metric }} />
+    </>
+  );
+}
+
+function NothingYet() {
+  return (
+    <Empty title="Nothing is measured yet">
+      <p>Run a small spec; its results appear here while it runs:</p>
+      <pre>kexbench run bench-specs/quickstart.yaml</pre>
+    </Empty>
+  );
+}

@@ -1,0 +1,141 @@
+// Run: its numbers first, then everything they rest on.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { RunDetail } from "@/api/generated";
+import { filtersOptions, runOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { Heatmap } from "@/charts/Heatmap";
+import { heatModel } from "@/charts/heatmap-model";
+import { Legend } from "@/charts/Legend";
+import { CellChoice } from "@/components/CellChoice";
+import { CellTable } from "@/components/CellTable";
+import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
+import { RunProgress, RunState } from "@/components/RunState";
+import { count, dateTime } from "@/format";
+import { exportPath, paths } from "@/paths";
+import type { RunSearch } from "@/search";
+import { Facts } from "@/ui/Fields";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/runs/$runId");
+const POLL_MS = 3000;
+
+export function RunPage() {
+  const { runId } = route.useParams();
+  const search = route.useSearch();
+  const run = useQuery({
+    ...runOptions({ path: { run_id: runId }, query: { metric: search.metric } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => state.data?.summary.state === "running" && POLL_MS,
+  });
+  useTitle(`Run ${runId}`);
+  return (
+    <>
+      <p className="crumbs">
+        <Link {...paths.runs()}>All runs</Link>
+      </p>
+      {run.data && run.data.summary.run_id === runId ? (
+        <Results run={run.data} search={search} />
+      ) : run.isError ? (
+        <>
+          <h1>Run {runId}</h1>
+          <Failed error={run.error} retry={() => void run.refetch()} />
+        </>
+      ) : (
+        <Loading what="the run" lines={10} />
+      )}
+    </>
+  );
+}
+
+function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
+  const { summary } = run;
+  return (
+    <>
+      <h1>
+        {summary.spec_name} <RunState state={summary.state} />
+      </h1>
+      <p>
+        {summary.description} <small>Run {summary.run_id}</small>
+      </p>
+      {summary.detail && <p className="detail-text">{summary.detail}</p>}
+      <Cells run={run} search={search} />
+      <OutcomeSection run={run} />
+      <section>
+        <h2>Run</h2>
+        <Facts
+          facts={[
+            ["Started", dateTime(summary.created_at)],
+            [summary.state === "running" ? "State since" : "Ended", dateTime(summary.state_at)],
+            ["Trigger", summary.trigger],
+            ["Pools", summary.pools.join(", ")],
+            ["Progress", <RunProgress key="progress" summary={summary} />],
+            [
+              "Measured",
+              `${count(run.measure.invocations, "invocation")} of ${count(run.measure.batches, "batch", "batches")} each`,
+            ],
+            ["Batches repeated", `${run.discarded_batches} after a context switch`],
+            ["Batches kept", `${run.preempted_batches} although preempted`],
+            ["Plan", <code key="plan">{summary.plan_id}</code>],
+          ]}
+        />
+      </section>
+      <HostSection host={run.host} />
+      <KitSection run={run} />
+      <SkippedSection skipped={run.skipped} />
+      <section>
+        <h2>Spec</h2>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
+        <pre tabIndex={0}>{run.spec_text}</pre>
+      </section>
+    </>
+  );
+}
+
+function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
+  const navigate = route.useNavigate();
+  const change = (next: Partial<RunSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const filters = useQuery(filtersOptions());
+  const model = useMemo(() => heatModel(run), [run]);
+  const label = "Results of this run";
+  const host = { pool: run.summary.pools[0], cpu: run.summary.cpu_model };
+  if (run.cells.length === 0) {
+    return (
+      <Empty title="No numbers yet">
+        <p>They appear here as soon as the first invocation is stored.</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+        <CellChoice
+          metrics={filters.data?.metrics ?? []}
+          metric={search.metric}
+          view={search.view}
+          change={change}
+        />
+      </form>
+      {search.view === "table" ? (
+        <CellTable {...{ label, model, host, metric: run.metric }} choice={search} sortBy={change} />
+      ) : (
+        <>
+          <Legend metric={run.metric} />
+          <Heatmap {...{ label, model, host, metric: run.metric }} />
+        </>
+      )}
+      <p>
+        Download the samples:{" "}
+        <a href={exportPath({ format: "csv", run_id: run.summary.run_id })} download>
+          CSV
+        </a>
+        ,{" "}
+        <a href={exportPath({ format: "json", run_id: run.summary.run_id })} download>
+          JSON
+        </a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+// Runs: what was run, when, where, and how far it is.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { RunSummary } from "@/api/generated";
+import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { RunProgress, RunState } from "@/components/RunState";
+import { count, dateTime } from "@/format";
+import { paths } from "@/paths";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/runs");
+const PAGE = 20;
+const POLL_MS = 3000;
+
+export function RunsPage() {
+  const { before } = route.useSearch();
+  const runs = useQuery({
+    ...runsOptions({ query: { limit: PAGE, before } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => state.data?.runs.some((run) => run.state === "running") && POLL_MS,
+  });
+  useTitle("Runs");
+  return (
+    <>
+      <h1>Runs</h1>
+      {runs.data ? (
+        <RunList runs={runs.data.runs} />
+      ) : runs.isError ? (
+        <Failed error={runs.error} retry={() => void runs.refetch()} />
+      ) : (
+        <Loading what="the runs" />
+      )}
+      <nav className="pager" aria-label="Pages of runs">
+        {before && <Link {...paths.runs()}>Newest</Link>}
+        {runs.data?.next_before && <Link {...paths.runs({ before: runs.data.next_before })}>Older</Link>}
+      </nav>
+    </>
+  );
+}
+
+function RunList({ runs }: { runs: RunSummary[] }) {
+  if (runs.length === 0) {
+    return (
+      <Empty title="No runs yet">
+        <pre>kexbench run bench-specs/quickstart.yaml</pre>
+      </Empty>
+    );
+  }
+  return (
+    <ul className="runs">
+      {runs.map((run) => (
+        <li key={run.run_id}>
+          <h2>
+            <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />
+          </h2>
+          <p className="when">
+            <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>, {run.trigger}
+          </p>
+          <p>
+            {run.pools.join(", ")}: {run.cpu_model}
+          </p>
+          <p>
+            {count(run.cases, "case")}, {run.subjects.join(", ")}
+          </p>
+          <p>
+            <RunProgress summary={run} />
+          </p>
+          {run.detail && <p className="detail-text">{run.detail}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}

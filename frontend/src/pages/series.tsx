@@ -1,0 +1,128 @@
+// Series: one case over the versions of each library, as a trend and as exact numbers.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { Filters, Series } from "@/api/generated";
+import { filtersOptions, matrixOptions, seriesOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { SplitBars } from "@/charts/SplitBars";
+import { TrendChart } from "@/charts/TrendChart";
+import { MetricSelect } from "@/components/CellChoice";
+import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { LatestChanges } from "@/components/LatestChanges";
+import { SeriesTable } from "@/components/SeriesTable";
+import { unitOf } from "@/format";
+import { exportPath, paths } from "@/paths";
+import type { SeriesSearch } from "@/search";
+import { Checks, Select, Toggle } from "@/ui/Fields";
+import { Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/series");
+
+export function SeriesPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = (next: Partial<SeriesSearch>) =>
+    void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
+  const filters = useQuery(filtersOptions());
+  const series = useQuery({
+    ...seriesOptions({ query: seriesQuery(search) }),
+    placeholderData: keepPreviousData,
+  });
+  const title = series.data?.case.title ?? search.case;
+  useTitle(title);
+  return (
+    <>
+      <p className="crumbs">
+        <Link {...paths.home({ metric: search.metric, pool: search.pool, cpu: search.cpu })}>All cases</Link>
+      </p>
+      <h1>{title}</h1>
+      {filters.data && (
+        <Controls search={search} filters={filters.data} series={series.data} change={change} />
+      )}
+      {series.isError ? (
+        <Failed error={series.error} retry={() => void series.refetch()} />
+      ) : series.data ? (
+        <Results search={search} series={series.data} />
+      ) : (
+        <Loading what="the series" lines={10} />
+      )}
+    </>
+  );
+}
+
+function seriesQuery({ case: case_id, metric, pool, cpu, library }: SeriesSearch) {
+  return { case_id, metric, pool, cpu_model: cpu, library };
+}
+
+interface ControlsProps {
+  search: SeriesSearch;
+  filters: Filters;
+  series: Series | undefined;
+  change: (next: Partial<SeriesSearch>) => void;
+}
+
+function Controls({ search, filters, series, change }: ControlsProps) {
+  const { metric, pool, cpu } = search;
+  const matrix = useQuery(matrixOptions({ query: { metric, pool, cpu_model: cpu } }));
+  const cases = (matrix.data?.cases ?? []).map((one) => ({ value: one.id, label: one.title }));
+  return (
+    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+      {cases.length > 0 && (
+        <Select label="Case" value={search.case} choices={cases} choose={(next) => change({ case: next })} />
+      )}
+      <HostSelect hostKinds={filters.host_kinds} current={series?.host_kind} choose={change} />
+      <MetricSelect metrics={filters.metrics} metric={metric} choose={(next) => change({ metric: next })} />
+      {(!metric || unitOf(metric) === "ns") && (
+        <Toggle
+          label="Axis"
+          value={search.show ?? "rate"}
+          choices={[
+            { value: "rate", label: "Rate" },
+            { value: "cost", label: "Time" },
+          ]}
+          choose={(next) => change({ show: next === "cost" ? next : undefined })}
+        />
+      )}
+      <Checks
+        label="Libraries"
+        all={filters.libraries}
+        chosen={search.library ?? []}
+        choose={(library) => change({ library: library.length > 0 ? library : undefined })}
+      />
+    </form>
+  );
+}
+
+function Results({ search, series }: { search: SeriesSearch; series: Series }) {
+  const { pool, cpu_model } = series.host_kind;
+  const matrix = useQuery(matrixOptions({ query: { metric: series.metric, pool, cpu_model } })).data;
+  const show = search.show ?? "rate";
+  return (
+    <>
+      <LatestChanges series={series} matrix={matrix} />
+      <TrendChart series={series} show={show} />
+      <section>
+        <h2>Numbers on {hostLabel(series.host_kind)}</h2>
+        <SeriesTable series={series} matrix={matrix} />
+        <p>
+          <a href={exportPath({ format: "csv", case_id: series.case.id, metric: series.metric })} download>
+            Download the samples as CSV
+          </a>
+        </p>
+      </section>
+      {unitOf(series.metric) === "ns" && <WhoPays search={search} />}
+    </>
+  );
+}
+
+function WhoPays({ search }: { search: SeriesSearch }) {
+  const client = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "client_cpu_ns" }) }));
+  const server = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "server_cpu_ns" }) }));
+  if (!client.data || !server.data) return null;
+  return (
+    <section>
+      <h2>Client and server</h2>
+      <SplitBars client={client.data} server={server.data} />
+    </section>
+  );
+}

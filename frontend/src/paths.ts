@@ -1,0 +1,29 @@
+// The one place where addresses are made: pages as link options, downloads as plain addresses.
+import { linkOptions } from "@tanstack/react-router";
+import type { Metric } from "@/api/generated";
+import {
+  type HomeSearch,
+  type RunSearch,
+  type RunsSearch,
+  type SeriesSearch,
+  stringifySearch,
+} from "@/search";
+
+export const paths = {
+  home: (search: HomeSearch = {}) => linkOptions({ to: "/", search }),
+  series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
+  runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),
+  run: (runId: string, search: RunSearch = {}) =>
+    linkOptions({ to: "/runs/$runId", params: { runId }, search }),
+};
+
+export interface ExportQuery {
+  format: "csv" | "json";
+  run_id?: string;
+  case_id?: string;
+  metric?: Metric;
+}
+
+export function exportPath(query: ExportQuery): string {
+  return `/api/v1/export${stringifySearch({ ...query })}`;
+}

@@ -1,0 +1,50 @@
+// The pages, their addresses and the state that each keeps in its address.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Layout } from "@/components/Layout";
+import { NotFoundPage } from "@/pages/not-found";
+import { homeSearch, parseSearch, runSearch, runsSearch, seriesSearch, stringifySearch } from "@/search";
+import { Failed } from "@/ui/Notes";
+
+const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPage });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  validateSearch: homeSearch,
+  component: lazyRouteComponent(() => import("@/pages/home"), "HomePage"),
+});
+
+const series = createRoute({
+  getParentRoute: () => root,
+  path: "/series",
+  validateSearch: seriesSearch,
+  component: lazyRouteComponent(() => import("@/pages/series"), "SeriesPage"),
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: runsSearch,
+  component: lazyRouteComponent(() => import("@/pages/runs"), "RunsPage"),
+});
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$runId",
+  validateSearch: runSearch,
+  component: lazyRouteComponent(() => import("@/pages/run"), "RunPage"),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, series, runs, run]),
+  parseSearch,
+  stringifySearch,
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error }) => <Failed error={error} />,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,143 @@
+// The state of each page as it stands in the URL: parsed at the edge, then trusted.
+import type { Metric } from "@/api/generated";
+import type { Show } from "@/format";
+
+type Raw = Record<string, unknown>;
+
+export const METRICS: readonly Metric[] = [
+  "cpu_ns",
+  "client_cpu_ns",
+  "server_cpu_ns",
+  "wall_ns",
+  "first_ns",
+  "client_bytes",
+  "server_bytes",
+];
+export const DEFAULT_METRIC: Metric = "cpu_ns";
+
+export const SORTS = ["case", "subject", "cost", "invocations", "change", "verdict"] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface CellView {
+  /** absent: the heatmap */
+  view?: "table";
+  sort?: Sort;
+  order?: "desc";
+}
+
+export interface HostChoice {
+  pool?: string;
+  cpu?: string;
+}
+
+export interface HomeSearch extends CellView, HostChoice {
+  metric?: Metric;
+  library?: string[];
+  /** words that a case's title must contain */
+  q?: string;
+  /** id of the case that all others are compared with; absent: the version before */
+  versus?: string;
+}
+
+export interface SeriesSearch extends HostChoice {
+  case: string;
+  metric?: Metric;
+  library?: string[];
+  /** absent: rate */
+  show?: Exclude<Show, "rate">;
+}
+
+export interface RunsSearch {
+  before?: string;
+}
+
+export interface RunSearch extends CellView {
+  metric?: Metric;
+}
+
+export function homeSearch(raw: Raw): HomeSearch {
+  return compact({
+    ...hostChoice(raw),
+    ...cellView(raw),
+    metric: metric(raw.metric),
+    library: texts(raw.library),
+    q: text(raw.q),
+    versus: text(raw.versus),
+  });
+}
+
+export function seriesSearch(raw: Raw): SeriesSearch {
+  return compact({
+    case: text(raw.case) ?? "",
+    ...hostChoice(raw),
+    metric: metric(raw.metric),
+    library: texts(raw.library),
+    show: oneOf(raw.show, ["cost"] as const),
+  });
+}
+
+export function runsSearch(raw: Raw): RunsSearch {
+  return compact({ before: text(raw.before) });
+}
+
+export function runSearch(raw: Raw): RunSearch {
+  return compact({ ...cellView(raw), metric: metric(raw.metric) });
+}
+
+/** Plain `?a=1&b=x&b=y`: every value is text, so that a version such as 3.10 stays what it is. */
+export function parseSearch(query: string): Record<string, string | string[]> {
+  const parsed: Record<string, string | string[]> = {};
+  const parameters = new URLSearchParams(query);
+  for (const name of new Set(parameters.keys())) {
+    const values = parameters.getAll(name);
+    parsed[name] = values.length > 1 ? values : (values[0] ?? "");
+  }
+  return parsed;
+}
+
+export function stringifySearch(search: Raw): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(search)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined && item !== "") parameters.append(name, String(item));
+    }
+  }
+  const query = parameters.toString();
+  return query && `?${query}`;
+}
+
+function hostChoice(raw: Raw): HostChoice {
+  return { pool: text(raw.pool), cpu: text(raw.cpu) };
+}
+
+function cellView(raw: Raw): CellView {
+  return {
+    view: oneOf(raw.view, ["table"] as const),
+    sort: oneOf(raw.sort, SORTS),
+    order: oneOf(raw.order, ["desc"] as const),
+  };
+}
+
+function metric(value: unknown): Metric | undefined {
+  const known = oneOf(value, METRICS);
+  return known === DEFAULT_METRIC ? undefined : known;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function texts(value: unknown): string[] | undefined {
+  const all = (Array.isArray(value) ? value : [value]).filter(
+    (item) => typeof item === "string" && item !== "",
+  );
+  return all.length > 0 ? all : undefined;
+}
+
+function oneOf<T extends string>(value: unknown, choices: readonly T[]): T | undefined {
+  return choices.find((choice) => choice === value);
+}
+
+function compact<T extends object>(search: T): T {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,114 @@
+// Native form elements with their labels.
+import type { ReactNode } from "react";
+
+export interface Choice<T extends string> {
+  value: T;
+  label: string;
+}
+
+interface SelectProps<T extends string> {
+  label: string;
+  value: T;
+  choices: Choice<T>[];
+  choose: (value: T) => void;
+}
+
+export function Select<T extends string>({ label, value, choices, choose }: SelectProps<T>) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => choose(event.target.value as T)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A few exclusive choices side by side. */
+export function Toggle<T extends string>({ label, value, choices, choose }: SelectProps<T>) {
+  return (
+    <fieldset className="field toggle">
+      <legend>{label}</legend>
+      <div>
+        {choices.map((choice) => (
+          <label key={choice.value}>
+            <input
+              type="radio"
+              name={label}
+              checked={choice.value === value}
+              onChange={() => choose(choice.value)}
+            />
+            <span>{choice.label}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+interface ChecksProps {
+  label: string;
+  all: string[];
+  /** none chosen means all */
+  chosen: string[];
+  choose: (chosen: string[]) => void;
+}
+
+export function Checks({ label, all, chosen, choose }: ChecksProps) {
+  const isOn = (name: string) => chosen.length === 0 || chosen.includes(name);
+  const flip = (name: string) => {
+    const on = all.filter((one) => (one === name ? !isOn(one) : isOn(one)));
+    choose(on.length === all.length ? [] : on);
+  };
+  return (
+    <fieldset className="field checks">
+      <legend>{label}</legend>
+      <div>
+        {all.map((name) => (
+          <label key={name}>
+            <input type="checkbox" checked={isOn(name)} onChange={() => flip(name)} />
+            {name}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+interface TextProps {
+  label: string;
+  value: string;
+  placeholder: string;
+  enter: (value: string) => void;
+}
+
+export function TextFilter({ label, value, placeholder, enter }: TextProps) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        type="search"
+        value={value}
+        placeholder={placeholder}
+        onChange={(event) => enter(event.target.value)}
+      />
+    </label>
+  );
+}
+
+export function Facts({ facts }: { facts: [string, ReactNode][] }) {
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

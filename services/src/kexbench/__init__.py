@@ -1,0 +1,3 @@
+"""kexbench: continuous benchmarking of TLS key exchange."""
+
+__version__ = "0.1.0"

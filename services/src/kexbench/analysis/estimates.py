@@ -1,0 +1,103 @@
+"""The estimate of one cell and the comparison of two, both over invocations, the statistical unit.
+
+Assumption stated once: invocations of one cell are exchangeable. Batches of one process are not
+independent, so an invocation counts as one value, the median of its batches.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.95
+TRIM = 0.2
+"""Share cut from each end of the paired log ratios; fixed in advance for all comparisons."""
+MIN_COMPARED_INVOCATIONS = 3
+RELEVANT = 0.005
+"""Differences below half a percent are not called a change, however sure they are."""
+
+Verdict = Literal["more", "less", "same", "unresolved"]
+
+
+@dataclass(frozen=True)
+class MedianEstimate:
+    """A median with its 95% interval; no interval below six values."""
+
+    value: float
+    low: float | None
+    high: float | None
+    invocations: int
+
+
+@dataclass(frozen=True)
+class RatioEstimate:
+    """The cost of one subject relative to another: 1.02 is 2% more."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    paired: bool
+    verdict: Verdict
+
+
+def estimate_median(medians: Sequence[float]) -> MedianEstimate:
+    """The median of invocation medians and its interval by order statistics (the binomial inversion
+    of the sign test; Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2)."""
+    values = np.asarray(medians, dtype=float)
+    interval = stats.quantile_test(values, p=0.5).confidence_interval(confidence_level=CONFIDENCE)
+    low, high = float(interval.low), float(interval.high)
+    known = bool(np.isfinite(low) and np.isfinite(high))
+    return MedianEstimate(float(np.median(values)), low if known else None, high if known else None, len(values))
+
+
+def compare(subject: Mapping[str, float], against: Mapping[str, float]) -> RatioEstimate | None:
+    """The ratio subject / against from invocation medians by invocation, or None when there are too few.
+
+    Where at least three invocations hold both, only those count: paired log ratios, 20% trimmed mean
+    and its t interval with the winsorised variance (Tukey & McLaughlin 1963; Wilcox, Introduction
+    to Robust Estimation, section 4.4). Otherwise Welch's t interval over the log medians, which is weaker.
+    """
+    shared = sorted(subject.keys() & against.keys())
+    if len(shared) >= MIN_COMPARED_INVOCATIONS:
+        logs = np.log([subject[key] / against[key] for key in shared])
+        centre, low, high = _trimmed_interval(logs)
+        return _ratio(centre, low, high, paired=True)
+    if min(len(subject), len(against)) < MIN_COMPARED_INVOCATIONS:
+        return None
+    first, second = np.log(list(subject.values())), np.log(list(against.values()))
+    if np.ptp(first) == 0 and np.ptp(second) == 0:
+        difference = float(first[0] - second[0])
+        return _ratio(difference, difference, difference, paired=False)
+    interval = stats.ttest_ind(first, second, equal_var=False).confidence_interval(CONFIDENCE)
+    return _ratio(float(first.mean() - second.mean()), float(interval.low), float(interval.high), paired=False)
+
+
+def _trimmed_interval(logs: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> tuple[float, float, float]:
+    """The trimmed mean of log ratios and its interval; a constant vector has an interval of no width."""
+    centre = float(stats.trim_mean(logs, TRIM))
+    if np.ptp(logs) == 0:
+        return centre, centre, centre
+    count = len(logs)
+    kept = count - 2 * int(TRIM * count)
+    winsorised = np.asarray(stats.mstats.winsorize(logs, limits=(TRIM, TRIM)))
+    error = float(winsorised.std(ddof=1)) * np.sqrt(count - 1) / np.sqrt(kept * (kept - 1))
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, kept - 1)) * error
+    return centre, centre - reach, centre + reach
+
+
+def _ratio(centre: float, low: float, high: float, *, paired: bool) -> RatioEstimate:
+    ratio, low, high = (float(np.exp(value)) for value in (centre, low, high))
+    return RatioEstimate(ratio, low, high, paired, verdict(ratio, low, high))
+
+
+def verdict(ratio: float, low: float, high: float) -> Verdict:
+    """What an interval of a ratio says, in one word."""
+    if low > 1 and ratio >= 1 + RELEVANT:
+        return "more"
+    if high < 1 and ratio <= 1 - RELEVANT:
+        return "less"
+    if 1 - RELEVANT <= low and high <= 1 + RELEVANT:
+        return "same"
+    return "unresolved"

@@ -1,0 +1,86 @@
+"""Measured tables beside published ones: rates, ratios to a baseline case, and where the order differs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
+from kexbench.domain.plans import ReferenceTable
+
+NS_PER_SECOND = 1e9
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Handshakes per CPU-second, client and server together, with the interval of the median."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class MeasuredRow:
+    case_id: str
+    published_rate: float
+    published_ratio: float
+    rate: Rate | None
+    ratio: RatioEstimate | None
+    """Of rates: above 1 is faster than the baseline."""
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two rows whose order differs from the published one, beyond the intervals."""
+
+    faster_here: str
+    slower_here: str
+    ratio: RatioEstimate
+
+
+def rate_of(estimate: MedianEstimate) -> Rate:
+    """A cost in nanoseconds as a rate; the bounds change places."""
+    return Rate(
+        NS_PER_SECOND / estimate.value,
+        NS_PER_SECOND / estimate.high if estimate.high else None,
+        NS_PER_SECOND / estimate.low if estimate.low else None,
+    )
+
+
+def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> RatioEstimate | None:
+    """How many times the baseline's rate a case has. Cases run in sets of their own, so nothing is paired."""
+    return compare(
+        {f"baseline {index}": value for index, value in enumerate(baseline)},
+        {f"case {index}": value for index, value in enumerate(case)},
+    )
+
+
+def measured_rows(table: ReferenceTable, medians: Mapping[str, Sequence[float]]) -> list[MeasuredRow]:
+    """`medians`: CPU nanoseconds of each invocation, by case id, of one subject."""
+    published = {row.case_id: row.rate for row in table.rows}
+    baseline = medians.get(table.baseline)
+    rows = []
+    for row in table.rows:
+        found = medians.get(row.case_id)
+        rows.append(
+            MeasuredRow(
+                case_id=row.case_id,
+                published_rate=row.rate,
+                published_ratio=row.rate / published[table.baseline],
+                rate=rate_of(estimate_median(found)) if found else None,
+                ratio=rate_ratio(found, baseline) if found and baseline else None,
+            )
+        )
+    return rows
+
+
+def swaps(table: ReferenceTable, medians: Mapping[str, Sequence[float]]) -> list[Swap]:
+    """Every pair of rows that stands the other way round than published, and surely so."""
+    found = []
+    for slower in table.rows:
+        for faster in table.rows:
+            if slower.rate >= faster.rate or slower.case_id not in medians or faster.case_id not in medians:
+                continue
+            ratio = rate_ratio(medians[slower.case_id], medians[faster.case_id])
+            if ratio and ratio.verdict == "more":
+                found.append(Swap(slower.case_id, faster.case_id, ratio))
+    return found

@@ -1,0 +1,1 @@
+"""The HTTP interface: what is stored, read through fixed questions, and uploads from runners."""

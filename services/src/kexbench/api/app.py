@@ -1,0 +1,56 @@
+"""The application: routes, problems and the built pages, around a store that is handed in."""
+
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from kexbench import __version__
+from kexbench.api.problems import install_problem_handlers
+from kexbench.api.reading import reading_router
+from kexbench.api.uploading import uploading_router
+from kexbench.store.port import Store
+
+API_PREFIX = "/api/v1"
+_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+
+
+class _Pages(StaticFiles):
+    """The built pages; a path that is no file is a page's own address and gets index.html."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        try:
+            return await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or path.startswith("api/") or "." in path.rsplit("/", 1)[-1]:
+                raise
+            return FileResponse(Path(str(self.directory)) / "index.html")
+
+
+def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
+    """`secret` signs upload tokens; `pages` is the folder of the built frontend, or None for the API alone."""
+    app = FastAPI(
+        title="kexbench",
+        version=__version__,
+        description="TLS key exchange benchmarks across libraries, versions and CPUs.",
+        openapi_url=f"{API_PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    install_problem_handlers(app)
+    app.include_router(reading_router(store), prefix=API_PREFIX)
+    app.include_router(uploading_router(store, secret), prefix=API_PREFIX)
+
+    @app.middleware("http")
+    async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]
+        response = await call_next(request)
+        response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        response.headers.setdefault("Content-Security-Policy", _POLICY)
+        return response
+
+    if pages is not None:
+        app.mount("/", _Pages(directory=pages, html=True))
+    return app

@@ -1,0 +1,151 @@
+"""Cells from rows: which numbers stand together, what each is compared with, and the warnings that travel along."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from kexbench.analysis.estimates import compare, estimate_median
+from kexbench.api.models import Cell, Change, Estimate, OutcomeView, SubjectView
+from kexbench.domain.cases import Case
+from kexbench.store.port import MedianRow, OutcomeRow, SubjectRow
+
+DIFFERENT_PROFILE = "different build profile"
+DIFFERENT_RUN = "measured in different runs"
+DIFFERENT_INVOCATIONS = "not interleaved"
+
+
+def subject_name(subject: SubjectRow) -> str:
+    """Names what may stand in one column: a library at a version with a build profile."""
+    return f"{subject.library}@{subject.version}~{subject.build_profile}"
+
+
+def subject_view(subject: SubjectRow) -> SubjectView:
+    return SubjectView(subject=subject_name(subject), **vars(subject))
+
+
+@dataclass
+class _Gathered:
+    """All rows of one cell."""
+
+    case: Case
+    subject: SubjectRow
+    run_id: str = ""
+    measured_at: datetime | None = None
+    medians: dict[str, float] = field(default_factory=dict)
+    outcome: OutcomeRow | None = None
+
+
+def subjects_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[SubjectView]:
+    """Each subject once, by library, then version; of kits that share a name the newest measured."""
+    newest: dict[str, MedianRow | OutcomeRow] = {}
+    for row in rows:
+        known = newest.get(subject_name(row.subject))
+        if known is None or known.measured_at < row.measured_at:
+            newest[subject_name(row.subject)] = row
+    ordered = sorted(newest.values(), key=lambda row: _version_order(row.subject))
+    return [subject_view(row.subject) for row in ordered]
+
+
+def cases_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[Case]:
+    """Each case once: by protocol, key exchange, then the numbers that a person would sort by."""
+    cases = {row.case.case_id: row.case for row in rows}
+    exchanges = ["RSA", "DHE-RSA", "ECDHE-RSA", "ECDHE-ECDSA"]
+    return sorted(
+        cases.values(),
+        key=lambda case: (
+            case.protocol,
+            exchanges.index(case.key_exchange),
+            case.rsa_bits,
+            case.curve,
+            len(case.group),
+            case.group,
+            case.cipher,
+        ),
+    )
+
+
+def cells(medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow]) -> list[Cell]:
+    """One cell for every case and subject that has a number or a reason for none."""
+    gathered = _gather(medians, outcomes)
+    by_case: dict[str, list[_Gathered]] = defaultdict(list)
+    for cell in gathered.values():
+        by_case[cell.case.case_id].append(cell)
+    return [_cell(cell, _previous(cell, by_case[cell.case.case_id])) for cell in gathered.values()]
+
+
+def _gather(medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow]) -> dict[tuple[str, str], _Gathered]:
+    gathered: dict[tuple[str, str], _Gathered] = {}
+    for row in medians:
+        key = (row.case.case_id, subject_name(row.subject))
+        cell = gathered.setdefault(key, _Gathered(row.case, row.subject))
+        cell.run_id = row.run_id
+        cell.measured_at = max(row.measured_at, cell.measured_at or row.measured_at)
+        cell.medians[row.unit] = row.median
+    for outcome in outcomes:
+        key = (outcome.case.case_id, subject_name(outcome.subject))
+        cell = gathered.setdefault(key, _Gathered(outcome.case, outcome.subject))
+        if cell.medians and cell.run_id != outcome.run_id:
+            continue  # an older run's trouble says nothing about the newest numbers
+        if cell.outcome is None:
+            cell.outcome = outcome
+            cell.run_id = outcome.run_id
+            cell.measured_at = max(outcome.measured_at, cell.measured_at or outcome.measured_at)
+    return gathered
+
+
+def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
+    """The version before it of the same library that has numbers, of the same build profile if there is one."""
+    older = [
+        other
+        for other in others
+        if other.medians
+        and other.subject.library == cell.subject.library
+        and other.subject.version_key < cell.subject.version_key
+    ]
+    alike = [other for other in older if other.subject.build_profile == cell.subject.build_profile]
+    return max(alike or older, key=lambda other: _version_order(other.subject), default=None)
+
+
+def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
+    assert cell.measured_at is not None
+    estimate = change = None
+    if cell.medians:
+        found = estimate_median(list(cell.medians.values()))
+        estimate = Estimate(**vars(found))
+        change = _change(cell, previous) if previous else None
+    outcome = None
+    if cell.outcome:
+        row = cell.outcome
+        outcome = OutcomeView(kind=row.kind, reason=row.reason, detail=row.detail, invocations=row.invocations)
+    return Cell(
+        case_id=cell.case.case_id,
+        subject=subject_name(cell.subject),
+        estimate=estimate,
+        change=change,
+        outcome=outcome,
+        run_id=cell.run_id,
+        measured_at=cell.measured_at,
+    )
+
+
+def _change(cell: _Gathered, previous: _Gathered) -> Change | None:
+    """Invocations of different runs are never paired, whatever they are numbered."""
+    found = compare(
+        {f"{cell.run_id}/{unit}": median for unit, median in cell.medians.items()},
+        {f"{previous.run_id}/{unit}": median for unit, median in previous.medians.items()},
+    )
+    if found is None:
+        return None
+    warnings = []
+    if previous.subject.build_profile != cell.subject.build_profile:
+        warnings.append(DIFFERENT_PROFILE)
+    if previous.run_id != cell.run_id:
+        warnings.append(DIFFERENT_RUN)
+    elif not found.paired:
+        warnings.append(DIFFERENT_INVOCATIONS)
+    return Change(against=subject_name(previous.subject), warnings=warnings, **vars(found))
+
+
+def _version_order(subject: SubjectRow) -> tuple[str, str, str]:
+    return (subject.library, subject.version_key, subject.build_profile)

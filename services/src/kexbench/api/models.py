@@ -1,0 +1,273 @@
+"""The shapes of the API's answers. The OpenAPI document and the TypeScript client come from here."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kexbench.domain.cases import Case
+from kexbench.domain.hosts import HostFacts
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.plans import Measure, Skipped
+from kexbench.domain.runs import RunState, Trigger
+from kexbench.domain.samples import Metric, OutcomeKind
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Problem(_Answer):
+    """RFC 9457 problem details, sent as application/problem+json with every error."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    remedy: str | None = None
+    errors: list[dict[str, Any]] | None = None
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "type": "about:blank",
+                "title": "Not Found",
+                "status": 404,
+                "detail": "there is no run 20260101-120000-1f3c",
+                "remedy": "GET /api/v1/runs lists the runs",
+            }
+        }
+    )
+
+
+class Health(_Answer):
+    status: Literal["ok"] = "ok"
+    version: str
+    engine: str = Field(description="the store's engine and version", examples=["chDB 26.9.1"])
+
+
+class CaseView(Case):
+    """A case with its identity and what a person reads."""
+
+    id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
+    title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
+
+    @classmethod
+    def of(cls, case: Case) -> "CaseView":
+        return cls(**case.model_dump(), id=case.case_id, title=case.label)
+
+
+class SubjectView(_Answer):
+    """A library at a version and build, as it was measured."""
+
+    subject: str = Field(description="unique name: library, version, source and kit", examples=["openssl@3.5.7~debian/trixie~1f3c"])
+    library: str = Field(examples=["openssl"])
+    version: str = Field(examples=["3.5.7"])
+    version_key: str = Field(description="sorts as text in version order")
+    source: str = Field(examples=["debian/trixie"])
+    build_profile: str = Field(description="id of how it was built; different profiles never join silently")
+    build_profile_label: str = Field(examples=["debian shared x86_64"])
+    kit_id: str
+
+
+class HostKind(_Answer):
+    """Machines that are compared with each other: one CPU model in one pool."""
+
+    pool: str = Field(examples=["local"])
+    cpu_model: str = Field(examples=["AMD EPYC 9R14"])
+
+
+class MetricView(_Answer):
+    metric: Metric
+    title: str = Field(examples=["Server CPU time"])
+    unit: Literal["ns", "bytes"]
+
+
+class Filters(_Answer):
+    """What there is to choose from."""
+
+    host_kinds: list[HostKind]
+    libraries: list[str]
+    metrics: list[MetricView]
+
+
+class Estimate(_Answer):
+    """A median over invocations with its 95% interval by order statistics."""
+
+    value: float = Field(description="in the metric's unit, per handshake")
+    low: float | None = Field(description="null with fewer than six invocations: they carry no 95% interval")
+    high: float | None
+    invocations: int
+
+
+class Change(_Answer):
+    """The cost against another subject: a ratio of 1.02 is 2% more."""
+
+    against: str = Field(description="the subject compared with")
+    ratio: float
+    low: float | None = Field(description="95% interval of the ratio")
+    high: float | None
+    paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs")
+    verdict: Literal["more", "less", "same", "unresolved"] = Field(
+        description="more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; "
+        "same: the interval lies within 0.5%; unresolved: anything else"
+    )
+    warnings: list[str] = Field(description="why the two are not quite alike", examples=[["different build profile"]])
+
+
+class OutcomeView(_Answer):
+    """Why there is no number."""
+
+    kind: OutcomeKind
+    reason: str
+    detail: str | None
+    invocations: int = Field(description="in how many invocations")
+
+
+class Cell(_Answer):
+    """One case of one subject: an estimate, or the outcome that explains its absence."""
+
+    case_id: str
+    subject: str
+    estimate: Estimate | None
+    change: Change | None = Field(description="against the version before it of the same library, where there is one")
+    outcome: OutcomeView | None
+    run_id: str
+    measured_at: datetime
+
+
+class Matrix(_Answer):
+    """Case x version for a host kind: the newest numbers of each cell."""
+
+    host_kind: HostKind | None = Field(description="null while nothing is stored")
+    metric: Metric
+    cases: list[CaseView]
+    subjects: list[SubjectView] = Field(description="by library, then version order")
+    cells: list[Cell]
+
+
+class SeriesPoint(_Answer):
+    subject: str
+    version: str
+    version_key: str
+    run_id: str
+    measured_at: datetime
+    estimate: Estimate
+    invocation_medians: list[float] = Field(description="one value an invocation, in the metric's unit")
+
+
+class SeriesLine(_Answer):
+    """A series: case x pool x library x build profile x metric over versions."""
+
+    library: str
+    build_profile: str
+    build_profile_label: str
+    points: list[SeriesPoint] = Field(description="in version order")
+
+
+class Series(_Answer):
+    case: CaseView
+    host_kind: HostKind
+    metric: Metric
+    lines: list[SeriesLine]
+
+
+class RunSummary(_Answer):
+    run_id: str
+    plan_id: str
+    spec_name: str
+    description: str
+    created_at: datetime
+    trigger: Trigger
+    state: RunState
+    state_at: datetime
+    detail: str
+    cpu_model: str
+    pools: list[str]
+    subjects: list[str] = Field(description="library and version", examples=[["openssl 3.5.7"]])
+    cases: int
+    invocations_planned: int
+    invocations_stored: int
+
+
+class RunPage(_Answer):
+    runs: list[RunSummary]
+    next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
+
+
+class ReferenceRowView(_Answer):
+    """A case beside its published figure. Rates are handshakes per CPU-second, client and server together."""
+
+    case_id: str
+    published_rate: float
+    published_ratio: float = Field(description="to the baseline's published rate")
+    rate: float | None
+    rate_low: float | None
+    rate_high: float | None
+    ratio: float | None = Field(description="to the baseline's measured rate; above 1 is faster")
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+class SideCosts(_Answer):
+    """Where the CPU time of a handshake goes: medians in nanoseconds."""
+
+    client_cpu_ns: float
+    server_cpu_ns: float
+
+
+class SwapView(_Answer):
+    """Two cases that stand the other way round than published, with what each costs on either side."""
+
+    faster_here: str
+    slower_here: str
+    ratio: float = Field(description="of the rates")
+    ratio_low: float | None
+    ratio_high: float | None
+    faster_costs: SideCosts
+    slower_costs: SideCosts
+
+
+class ReferenceColumn(_Answer):
+    subject: str
+    rows: list[ReferenceRowView]
+    swaps: list[SwapView]
+
+
+class ReferenceTableView(_Answer):
+    title: str
+    baseline: str
+    columns: list[ReferenceColumn] = Field(description="one for each subject")
+
+
+class ReferenceView(_Answer):
+    """Published tables and what was measured here."""
+
+    title: str
+    notes: str
+    tables: list[ReferenceTableView]
+
+
+class RunDetail(_Answer):
+    """Everything about one run: what was planned, on what, and all its cells for one metric."""
+
+    summary: RunSummary
+    spec_text: str
+    measure: Measure
+    host: HostFacts
+    cases: list[CaseView]
+    skipped: list[Skipped]
+    subjects: list[SubjectView]
+    kits: dict[str, KitManifest]
+    metric: Metric
+    cells: list[Cell]
+    reference: ReferenceView | None
+    discarded_batches: int
+    preempted_batches: int
+
+
+class StoredInvocation(_Answer):
+    job_id: str
+    attempt: int
+    case_id: str
+    invocation: int

@@ -1,0 +1,62 @@
+"""Errors as RFC 9457 problem details, rendered by one set of handlers."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from kexbench.api.models import Problem
+from kexbench.store.port import StoreError
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemError(Exception):
+    """Raised by routes; the status, what is wrong and what puts it right."""
+
+    def __init__(self, status: HTTPStatus, detail: str, remedy: str | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.remedy = remedy
+
+
+def install_problem_handlers(app: FastAPI) -> None:
+    """Every error of the API leaves it as a Problem."""
+
+    @app.exception_handler(ProblemError)
+    def _known(_: Request, error: ProblemError) -> JSONResponse:
+        return _respond(error.status, error.detail, error.remedy)
+
+    @app.exception_handler(StoreError)
+    def _store(_: Request, error: StoreError) -> JSONResponse:
+        return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost")
+
+    @app.exception_handler(RequestValidationError)
+    def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        problems = jsonable_encoder([{k: e[k] for k in ("loc", "msg", "type")} for e in error.errors()])
+        places = ", ".join(".".join(map(str, problem["loc"])) for problem in problems)
+        detail = f"the request is not of the expected form at {places}"
+        return _respond(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json", errors=problems)
+
+    @app.exception_handler(HTTPException)
+    def _http(_: Request, error: HTTPException) -> JSONResponse:
+        return _respond(HTTPStatus(error.status_code), str(error.detail), headers=dict(error.headers or {}))
+
+
+def _respond(
+    status: HTTPStatus,
+    detail: str,
+    remedy: str | None = None,
+    *,
+    errors: list[dict[str, Any]] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    problem = Problem(title=status.phrase, status=status, detail=detail, remedy=remedy, errors=errors)
+    return JSONResponse(
+        problem.model_dump(exclude_none=True), status_code=status, media_type=MEDIA_TYPE, headers=headers
+    )

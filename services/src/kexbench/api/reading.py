@@ -1,0 +1,274 @@
+"""The questions the dashboard and the command line may ask."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from kexbench import __version__
+from kexbench.api import cells
+from kexbench.api.models import (
+    CaseView,
+    Estimate,
+    Filters,
+    Health,
+    HostKind,
+    Matrix,
+    MetricView,
+    Problem,
+    RunDetail,
+    RunPage,
+    RunSummary,
+    Series,
+    SeriesLine,
+    SeriesPoint,
+    SubjectView,
+)
+from kexbench.api.problems import ProblemError
+from kexbench.api.reference import reference_view
+from kexbench.analysis.estimates import estimate_median
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.samples import Metric
+from kexbench.store.port import MedianRow, RunProgress, Selection, Store
+
+METRICS = (
+    MetricView(metric=Metric.CPU_NS, title="CPU time, both sides", unit="ns"),
+    MetricView(metric=Metric.CLIENT_CPU_NS, title="Client CPU time", unit="ns"),
+    MetricView(metric=Metric.SERVER_CPU_NS, title="Server CPU time", unit="ns"),
+    MetricView(metric=Metric.WALL_NS, title="Wall time", unit="ns"),
+    MetricView(metric=Metric.FIRST_NS, title="First handshake after a pause", unit="ns"),
+    MetricView(metric=Metric.CLIENT_BYTES, title="Bytes sent by the client", unit="bytes"),
+    MetricView(metric=Metric.SERVER_BYTES, title="Bytes sent by the server", unit="bytes"),
+)
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    404: {"model": Problem, "description": "Not found"},
+    422: {"model": Problem, "description": "Not of the expected form"},
+    503: {"model": Problem, "description": "The store is not available"},
+}
+OneMetric = Annotated[Metric, Query(description="what is measured, per handshake")]
+OnePool = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
+OneCpuModel = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
+Libraries = Annotated[list[str] | None, Query(description="only these libraries", alias="library", max_length=50)]
+CaseId = Annotated[str, Query(max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
+
+
+def reading_router(store: Store) -> APIRouter:
+    """All routes that only read."""
+    router = APIRouter(tags=["reading"], responses=_PROBLEMS)
+
+    @router.get("/health", operation_id="health")
+    def health() -> Health:
+        """Whether the service and its store answer."""
+        return Health(version=__version__, engine=store.engine())
+
+    @router.get("/filters", operation_id="filters")
+    def filters() -> Filters:
+        """What there is to choose from; host kinds with the newest samples first."""
+        return Filters(
+            host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
+            libraries=sorted({subject.library for subject in store.subjects()}),
+            metrics=list(METRICS),
+        )
+
+    @router.get("/subjects", operation_id="subjects")
+    def subjects() -> list[SubjectView]:
+        """Every subject with samples, by library, then version; one entry a kit."""
+        return [cells.subject_view(subject) for subject in store.subjects()]
+
+    @router.get("/matrix", operation_id="matrix")
+    def matrix(
+        metric: OneMetric = Metric.CPU_NS,
+        pool: OnePool = None,
+        cpu_model: OneCpuModel = None,
+        library: Libraries = None,
+    ) -> Matrix:
+        """Case x version for one host kind: of each cell the newest run that has it."""
+        kind = _host_kind(store, pool, cpu_model)
+        if kind is None:
+            return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
+        selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
+        medians, outcomes = store.medians(selection), store.outcomes(selection)
+        rows = [*medians, *outcomes]
+        return Matrix(
+            host_kind=kind,
+            metric=metric,
+            cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
+            subjects=cells.subjects_in_order(rows),
+            cells=cells.cells(medians, outcomes),
+        )
+
+    @router.get("/series", operation_id="series")
+    def series(
+        case_id: CaseId,
+        metric: OneMetric = Metric.CPU_NS,
+        pool: OnePool = None,
+        cpu_model: OneCpuModel = None,
+        library: Libraries = None,
+    ) -> Series:
+        """One case over the versions of its libraries, a line for each library and build profile."""
+        kind = _host_kind(store, pool, cpu_model)
+        rows = []
+        if kind:
+            rows = store.medians(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
+        if kind is None or not rows:
+            remedy = "GET /api/v1/matrix lists the cases that have samples"
+            raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", remedy)
+        return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=_lines(rows))
+
+    @router.get("/runs", operation_id="runs")
+    def runs(
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+        before: Annotated[datetime | None, Query(description="only runs created before this")] = None,
+    ) -> RunPage:
+        """Runs, newest first."""
+        found = store.runs(limit, before)
+        progress = store.progress([run.run_id for run in found])
+        return RunPage(
+            runs=[summary(run, progress.get(run.run_id)) for run in found],
+            next_before=found[-1].created_at if len(found) == limit else None,
+        )
+
+    @router.get("/runs/{run_id}", operation_id="run")
+    def run(run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunDetail:
+        """One run: its facts, state and all its cells for one metric."""
+        found = known_run(store, run_id)
+        progress = store.progress([run_id]).get(run_id)
+        selection = Selection(metric, run_id=run_id)
+        medians, outcomes = store.medians(selection), store.outcomes(selection)
+        return RunDetail(
+            summary=summary(found, progress),
+            spec_text=found.spec_text,
+            measure=found.plan.measure,
+            host=found.host,
+            cases=[CaseView.of(case) for case in found.plan.cases],
+            skipped=list(found.plan.skipped),
+            subjects=cells.subjects_in_order([*medians, *outcomes]),
+            kits=found.kits,
+            metric=metric,
+            cells=cells.cells(medians, outcomes),
+            reference=reference_view(store, found),
+            discarded_batches=progress.discarded_batches if progress else 0,
+            preempted_batches=progress.preempted_batches if progress else 0,
+        )
+
+    @router.get(
+        "/export",
+        operation_id="export_samples",
+        response_class=StreamingResponse,
+        responses={200: {"content": {"text/csv": {}, "application/json": {}}, "description": "the samples"}},
+    )
+    def export_samples(
+        format: Annotated[Literal["csv", "json"], Query()] = "csv",
+        metric: OneMetric = Metric.CPU_NS,
+        run_id: Annotated[str | None, Query(max_length=100)] = None,
+        case_id: Annotated[str | None, Query(max_length=200)] = None,
+        library: Libraries = None,
+    ) -> StreamingResponse:
+        """Counted samples with all their batch values."""
+        rows = store.export(Selection(metric, libraries=tuple(library or ()), case_id=case_id, run_id=run_id))
+        body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
+        disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
+        return StreamingResponse(body, media_type=media_type, headers=disposition)
+
+    return router
+
+
+def known_run(store: Store, run_id: str) -> Run:
+    """Raises a 404 problem."""
+    found = store.run(run_id)
+    if found is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no run {run_id}", "GET /api/v1/runs lists the runs")
+    return found
+
+
+def summary(run: Run, progress: RunProgress | None) -> RunSummary:
+    """A run in a line; one without any event has only just been announced."""
+    event = progress.event if progress else RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.RUNNING)
+    planned = sum(job.invocations * len(job.blocks) * len(job.case_ids) for job in run.plan.jobs)
+    return RunSummary(
+        run_id=run.run_id,
+        plan_id=run.plan.plan_id,
+        spec_name=run.plan.spec_name,
+        description=run.plan.description,
+        created_at=run.created_at,
+        trigger=run.trigger,
+        state=event.state,
+        state_at=event.at,
+        detail=event.detail,
+        cpu_model=run.host.cpu_model,
+        pools=list(run.plan.pools),
+        subjects=[f"{kit.library} {kit.version}" for kit in run.kits.values()],
+        cases=len(run.plan.cases),
+        invocations_planned=planned,
+        invocations_stored=progress.invocations_stored if progress else 0,
+    )
+
+
+def _host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:
+    """The first host kind that fits what was asked for; asked for something unknown: that, and it is empty."""
+    for kind in store.host_kinds():
+        if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model):
+            return HostKind(pool=kind.pool, cpu_model=kind.cpu_model)
+    return HostKind(pool=pool, cpu_model=cpu_model) if pool and cpu_model else None
+
+
+def _lines(rows: list[MedianRow]) -> list[SeriesLine]:
+    """Rows arrive in version order, so lines and points keep it."""
+    lines: dict[tuple[str, str], dict[str, list[MedianRow]]] = {}
+    for row in rows:
+        line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
+        line.setdefault(row.subject.version_key, []).append(row)
+    return [
+        SeriesLine(
+            library=library,
+            build_profile=profile,
+            build_profile_label=next(iter(points.values()))[0].subject.build_profile_label,
+            points=[_point(point) for point in points.values()],
+        )
+        for (library, profile), points in lines.items()
+    ]
+
+
+def _point(rows: list[MedianRow]) -> SeriesPoint:
+    newest = max(rows, key=lambda row: row.measured_at)
+    medians = [row.median for row in rows]
+    return SeriesPoint(
+        subject=cells.subject_name(newest.subject),
+        version=newest.subject.version,
+        version_key=newest.subject.version_key,
+        run_id=newest.run_id,
+        measured_at=newest.measured_at,
+        estimate=Estimate(**vars(estimate_median(medians))),
+        invocation_medians=medians,
+    )
+
+
+def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """A header even without rows is not possible: the columns come with the first row."""
+    buffer = io.StringIO()
+    writer: csv.DictWriter[str] | None = None
+    for row in rows:
+        row["values"] = " ".join(map(repr, row["values"]))
+        row["measured_at"] = row["measured_at"].isoformat()
+        if writer is None:
+            writer = csv.DictWriter(buffer, list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(row)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """One array, written as it is read."""
+    separator = "["
+    for row in rows:
+        yield separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat()})
+        separator = ",\n"
+    yield "[]" if separator == "[" else "]"

@@ -1,0 +1,88 @@
+"""A run's reference tables: what its spec says was published, beside what the run measured."""
+
+from collections import defaultdict
+from statistics import median
+
+from kexbench.analysis.reference import MeasuredRow, Swap, measured_rows, swaps
+from kexbench.api.cells import subject_name
+from kexbench.api.models import (
+    ReferenceColumn,
+    ReferenceRowView,
+    ReferenceTableView,
+    ReferenceView,
+    SideCosts,
+    SwapView,
+)
+from kexbench.domain.plans import ReferenceTable
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Metric
+from kexbench.store.port import Selection, Store
+
+_Medians = dict[str, dict[str, list[float]]]
+"""Invocation medians by subject and case id."""
+
+
+def reference_view(store: Store, run: Run) -> ReferenceView | None:
+    """None where the spec has no reference."""
+    reference = run.plan.reference
+    if reference is None:
+        return None
+    both = _medians(store, run, Metric.CPU_NS)
+    sides = (_medians(store, run, Metric.CLIENT_CPU_NS), _medians(store, run, Metric.SERVER_CPU_NS))
+    return ReferenceView(
+        title=reference.title,
+        notes=reference.notes,
+        tables=[
+            ReferenceTableView(
+                title=table.title,
+                baseline=table.baseline,
+                columns=[_column(table, subject, both, sides) for subject in both],
+            )
+            for table in reference.tables
+        ],
+    )
+
+
+def _medians(store: Store, run: Run, metric: Metric) -> _Medians:
+    found: _Medians = defaultdict(lambda: defaultdict(list))
+    for row in store.medians(Selection(metric, run_id=run.run_id)):
+        found[subject_name(row.subject)][row.case.case_id].append(row.median)
+    return found
+
+
+def _column(table: ReferenceTable, subject: str, both: _Medians, sides: tuple[_Medians, _Medians]) -> ReferenceColumn:
+    client, server = (medians[subject] for medians in sides)
+    return ReferenceColumn(
+        subject=subject,
+        rows=[_row(row) for row in measured_rows(table, both[subject])],
+        swaps=[_swap(swap, client, server) for swap in swaps(table, both[subject])],
+    )
+
+
+def _row(row: MeasuredRow) -> ReferenceRowView:
+    return ReferenceRowView(
+        case_id=row.case_id,
+        published_rate=row.published_rate,
+        published_ratio=row.published_ratio,
+        rate=row.rate.value if row.rate else None,
+        rate_low=row.rate.low if row.rate else None,
+        rate_high=row.rate.high if row.rate else None,
+        ratio=row.ratio.ratio if row.ratio else None,
+        ratio_low=row.ratio.low if row.ratio else None,
+        ratio_high=row.ratio.high if row.ratio else None,
+    )
+
+
+def _swap(swap: Swap, client: dict[str, list[float]], server: dict[str, list[float]]) -> SwapView:
+    def costs(case_id: str) -> SideCosts:
+        return SideCosts(client_cpu_ns=median(client[case_id]), server_cpu_ns=median(server[case_id]))
+
+    return SwapView(
+        faster_here=swap.faster_here,
+        slower_here=swap.slower_here,
+        ratio=swap.ratio.ratio,
+        ratio_low=swap.ratio.low,
+        ratio_high=swap.ratio.high,
+        faster_costs=costs(swap.faster_here),
+        slower_costs=costs(swap.slower_here),
+    )

@@ -1,0 +1,84 @@
+"""`kexbench kits`: add, list and show the kits on this machine's shelf."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from kexbench.cli.console import err, out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.domain.kits import SubjectRef
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+app = typer.Typer(help="Kits: self-contained builds of a library with the worker linked to it.", no_args_is_help=True)
+
+
+def _reference(text: str) -> SubjectRef:
+    try:
+        return SubjectRef.parse(text)
+    except ValueError as error:
+        message = getattr(error, "errors", None)
+        raise typer.BadParameter(message()[0]["msg"] if message else str(error)) from None
+
+
+@app.command("add")
+def add(
+    references: Annotated[list[str], typer.Argument(help="Such as openssl@system or gnutls@debian/trixie.")],
+    refresh: Annotated[bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build the kits of some subjects; what is built already is kept.
+
+    Examples:
+
+        kexbench kits add openssl@system gnutls@debian/trixie
+    """
+    shelf = Installation(Settings()).kits()
+    kits = [
+        shelf.add(reference, lambda text: err.print(text, style="dim", markup=False), refresh=refresh)
+        for reference in [_reference(text) for text in references]
+    ]
+    if as_json:
+        print_json([kit.model_dump(mode="json") for kit in kits])
+    for kit in () if as_json else kits:
+        out.print(f"{kit.ref}  {kit.version}  {kit.kit_id}", markup=False)
+
+
+@app.command("list")
+def list_kits(as_json: AsJson = False) -> None:
+    """List the kits on the shelf."""
+    kits = Installation(Settings()).kits().list()
+    if as_json:
+        print_json([kit.model_dump(mode="json") for kit in kits])
+        return
+    if not kits:
+        out.print("no kits yet: kexbench kits add openssl@system")
+        return
+    table = Table(box=None, header_style="bold")
+    for column in ("library", "version", "source", "build profile", "kit"):
+        table.add_column(column)
+    for kit in kits:
+        table.add_row(kit.library, kit.version, kit.source, kit.build_profile.label, kit.kit_id)
+    out.print(table)
+
+
+@app.command("show")
+def show(kit: Annotated[str, typer.Argument(help="A kit id, or a reference such as openssl@system.")]) -> None:
+    """Show a kit's manifest, and whether its files are unchanged.
+
+    Examples:
+
+        kexbench kits show openssl@debian/trixie
+    """
+    shelf = Installation(Settings()).kits()
+    found = shelf.find(_reference(kit)) if "@" in kit else shelf.get(kit)
+    if found is None:
+        raise typer.BadParameter(f"there is no kit {kit}; kexbench kits list shows those there are")
+    print_json(found.model_dump(mode="json"))
+    differences = shelf.verify(found.kit_id)
+    for difference in differences:
+        err.print(f"damaged: {difference}", markup=False)
+    err.print("files: " + ("damaged" if differences else "unchanged"), f"in {shelf.folder(found.kit_id)}")
+    if differences:
+        raise typer.Exit(1)

@@ -1,0 +1,82 @@
+"""`kexbench`: the verbs, and how errors end a command.
+
+Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled.
+"""
+
+import sys
+from typing import Annotated
+
+import httpx
+import typer
+
+from kexbench import __version__
+from kexbench.cli import export, kits, plan, run, runs, schema, serve
+from kexbench.cli.console import err
+from kexbench.client import ApiError
+from kexbench.kits import KitError
+from kexbench.pipeline import VersionMismatch
+from kexbench.planning.documents import DocumentError
+from kexbench.service import ServiceUnavailable
+from kexbench.store.port import StoreError
+
+SHOWN_FAULTS = 15
+"""So that the errors of any input fit one screen."""
+
+app = typer.Typer(
+    name="kexbench",
+    help="Benchmarks TLS key exchange across libraries, versions and CPUs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+app.command("run")(run.run)
+app.command("plan")(plan.plan)
+app.add_typer(kits.app, name="kits")
+app.add_typer(runs.app, name="runs")
+app.command("export")(export.export)
+app.command("serve")(serve.serve)
+app.command("schema", hidden=True)(schema.schema)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"kexbench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; an expected error ends it with its text alone."""
+    try:
+        app()
+    except DocumentError as error:
+        _fail(*_faults(error))
+    except KeyboardInterrupt:
+        err.print("cancelled")
+        sys.exit(130)
+    except httpx.TransportError as error:
+        _fail(f"the service does not answer: {error}")
+    except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError) as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        sys.exit(1)
+
+
+def _faults(error: DocumentError) -> list[str]:
+    lines = [fault.render(error.file) for fault in error.faults[:SHOWN_FAULTS]]
+    if more := len(error.faults) - len(lines):
+        lines.append(f"and {more:,} more")
+    return lines
+
+
+def _fail(*lines: str) -> None:
+    for line in lines:
+        err.print(line if len(line) < 600 else line[:600] + " …", markup=False, soft_wrap=True)
+    sys.exit(1)

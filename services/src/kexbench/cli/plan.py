@@ -1,0 +1,55 @@
+"""`kexbench plan`: what a spec would measure, without measuring it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from kexbench.cli.console import out, print_json
+from kexbench.cli.words import duration_words
+from kexbench.domain.kits import SubjectRef
+from kexbench.pipeline import read_plan
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+SpecFile = Annotated[Path, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def plan(spec: SpecFile, as_json: AsJson = False) -> None:
+    """Show the cases, subjects and estimated time of a spec.
+
+    Examples:
+
+        kexbench plan bench-specs/quickstart.yaml
+        kexbench plan bench-specs/quickstart.yaml --json | jq .cases
+    """
+    installation = Installation(Settings())
+    found, _ = read_plan(installation, spec)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    out.print(f"[bold]{found.spec_name}[/bold]  plan {found.plan_id}")
+    out.print(found.description, markup=False)
+    shelf = installation.kits()
+    subjects = Table(box=None, header_style="bold")
+    for column in ("subject", "version", "kit"):
+        subjects.add_column(column)
+    for subject in found.subjects:
+        kit = shelf.find(SubjectRef.parse(subject.reference))
+        version = kit.version if kit else subject.declared_version or "known once built"
+        subjects.add_row(subject.reference, version, kit.kit_id if kit else "not built yet")
+    cases = Table(box=None, header_style="bold")
+    for column in ("case", "id"):
+        cases.add_column(column, overflow="fold")
+    for case in found.cases:
+        cases.add_row(case.label, case.case_id)
+    out.print(subjects)
+    out.print(cases)
+    for skipped in found.skipped:
+        out.print(f"skipped: {skipped.combination}: {skipped.reason}", markup=False)
+    out.print(
+        f"{len(found.cases)} cases x {len(found.subjects)} subjects x {found.measure.invocations} invocations "
+        f"x {found.measure.batches} batches in {len(found.jobs)} jobs: about {duration_words(found.estimated_s)}"
+    )

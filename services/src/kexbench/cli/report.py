@@ -1,0 +1,30 @@
+"""The report of one run: the results, what has no number and why, and published tables beside them."""
+
+from kexbench.api.models import RunDetail
+from kexbench.cli.console import err, out
+from kexbench.cli.tables import LEGEND, outcome_lines, reference_tables, results_table, swap_lines
+from kexbench.client import ApiClient
+from kexbench.domain.samples import Metric
+
+
+def print_report(client: ApiClient, run_id: str) -> None:
+    detail = client.run(run_id, Metric.CPU_NS)
+    out.print(results_table(detail))
+    out.print(LEGEND, style="dim")
+    for line in outcome_lines(detail):
+        out.print(line, markup=False, soft_wrap=True)
+    if detail.reference:
+        _print_reference(detail)
+    err.print(f"run {run_id}  {client.url}/runs/{run_id}", markup=False)
+
+
+def _print_reference(detail: RunDetail) -> None:
+    assert detail.reference is not None
+    out.print()
+    out.print(f"[bold]Beside {detail.reference.title}[/bold]")
+    for table in reference_tables(detail):
+        out.print(table)
+    for line in swap_lines(detail):
+        out.print(line, markup=False)
+    if detail.reference.notes:
+        out.print(detail.reference.notes, markup=False)

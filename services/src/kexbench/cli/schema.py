@@ -1,0 +1,16 @@
+"""`kexbench schema`: writes the generated schemas and golden examples that are checked in."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kexbench.schemas import generated_files
+
+
+def schema(folder: Annotated[Path, typer.Argument(help="Where to write them.")]) -> None:
+    """Write every generated schema and example below a folder."""
+    for name, text in generated_files().items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")

@@ -1,0 +1,38 @@
+"""`kexbench serve`: the dashboard and the API, until a signal ends it."""
+
+from typing import Annotated
+
+import typer
+
+from kexbench.cli.console import err
+from kexbench.pipeline import deliver_leftovers
+from kexbench.service import Service, ServiceUnavailable, is_healthy, store_lock
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on; the default is loopback only.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes any.", min=0, max=65535)] = None,
+) -> None:
+    """Serve the dashboard and the API from this machine's store.
+
+    Examples:
+
+        kexbench serve
+        kexbench serve --port 9000
+    """
+    installation = Installation(Settings())
+    settings = installation.settings
+    for run in deliver_leftovers(installation):
+        err.print(f"stored what run {run.run_id} had left on disk", markup=False)
+    lock = store_lock(settings)
+    if not lock.acquire():
+        owner = lock.read()
+        where = f" at {owner.url}" if owner and is_healthy(owner) else ""
+        raise ServiceUnavailable(f"process {owner.pid if owner else 'unknown'} serves this store already{where}")
+    service = Service(installation, lock, host or settings.host, settings.port if port is None else port)
+    if not (settings.pages / "index.html").is_file():
+        err.print(f"no pages in {settings.pages}: serving the API alone (npm run build makes them)", markup=False)
+    err.print(f"serving [bold]{service.address.url}[/bold] (Ctrl-C ends it)")
+    service.run()

@@ -1,0 +1,23 @@
+"""Numbers as people read them."""
+
+from kexbench.api.models import Estimate
+
+NS_PER_SECOND = 1e9
+
+
+def rate_text(estimate: Estimate) -> str:
+    """A CPU cost in nanoseconds as handshakes per CPU-second with the half width of its interval."""
+    text = f"{NS_PER_SECOND / estimate.value:,.0f}"
+    if estimate.low and estimate.high:
+        text += f" ±{(estimate.high - estimate.low) / 2 / estimate.value:.1%}"
+    return text
+
+
+def percent(ratio: float) -> str:
+    """A ratio as a signed change: 1.021 is `+2.1%`."""
+    return f"{ratio - 1:+.1%}"
+
+
+def duration_words(seconds: float) -> str:
+    """`45 s` or `12 min`."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

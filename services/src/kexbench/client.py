@@ -1,0 +1,112 @@
+"""The API as the command line uses it, and the delivery of a run's results to it."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from pydantic import BaseModel
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from kexbench.api.app import API_PREFIX
+from kexbench.api.models import Matrix, RunDetail, RunPage, StoredInvocation
+from kexbench.api.tokens import sign_run_token
+from kexbench.execution.folder import RunFolder
+from kexbench.service import reach_service
+from kexbench.store.lock import ServiceAddress
+from kexbench.wiring import Installation
+
+_TIMEOUT_S = 60.0
+DELIVERY_ATTEMPTS = 5
+
+
+class ApiError(Exception):
+    """The API refused; the text is its problem's detail and remedy."""
+
+
+class ApiClient:
+    """Typed calls. Raises ApiError for a refusal and httpx.TransportError when nobody answers."""
+
+    def __init__(self, address: ServiceAddress) -> None:
+        self.url = address.url
+        self._secret = address.secret
+        self._http = httpx.Client(base_url=address.url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False)
+
+    def runs(self, limit: int) -> RunPage:
+        return RunPage.model_validate_json(self._get("/runs", limit=limit).content)
+
+    def run(self, run_id: str, metric: str) -> RunDetail:
+        return RunDetail.model_validate_json(self._get(f"/runs/{run_id}", metric=metric).content)
+
+    def matrix(self, metric: str) -> Matrix:
+        return Matrix.model_validate_json(self._get("/matrix", metric=metric).content)
+
+    def json(self, path: str, **query: Any) -> Any:
+        return self._get(path, **query).json()
+
+    def export(self, **query: Any) -> Iterator[bytes]:
+        with self._http.stream("GET", "/export", params={k: v for k, v in query.items() if v}) as response:
+            if not response.is_success:
+                response.read()
+                _check(response)
+            yield from response.iter_bytes()
+
+    def deliver(self, folder: RunFolder, on_progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+        """Send what the store lacks of a run. Can be repeated; stops at the first failure."""
+        run = folder.run()
+        headers = {"Authorization": f"Bearer {sign_run_token(run.run_id, self._secret, now=datetime.now(UTC))}"}
+        self._send("PUT", f"/runs/{run.run_id}", run, headers)
+        stored = {
+            (known.job_id, known.attempt, known.case_id, known.invocation)
+            for known in map(StoredInvocation.model_validate, self.json(f"/runs/{run.run_id}/invocations"))
+        }
+        events = folder.events()
+        invocations = folder.invocations(run)
+        for done, invocation in enumerate(invocations, start=1):
+            key = (invocation.job_id, invocation.attempt, invocation.case_id, invocation.invocation)
+            if key not in stored:
+                self._send("POST", f"/runs/{run.run_id}/invocations", invocation, headers)
+            on_progress(done, len(invocations))
+        for event in events:
+            self._send("POST", f"/runs/{run.run_id}/events", event, headers)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _get(self, path: str, **query: Any) -> httpx.Response:
+        return _check(self._http.get(path, params=query))
+
+    def _send(self, method: str, path: str, body: BaseModel, headers: dict[str, str]) -> None:
+        content = {"content": body.model_dump_json(), "headers": headers | {"Content-Type": "application/json"}}
+        _check(self._http.request(method, path, **content))  # type: ignore[arg-type]
+
+
+def deliver_run(
+    installation: Installation, folder: RunFolder, on_progress: Callable[[int, int], None] = lambda done, total: None
+) -> None:
+    """Deliver a run to whoever serves the store. When that process dies on the way, another is
+    found or started, and what was stored is not sent again. Raises what the last attempt raised."""
+    retrying = Retrying(
+        retry=retry_if_exception_type(httpx.TransportError),
+        stop=stop_after_attempt(DELIVERY_ATTEMPTS),
+        wait=wait_exponential(multiplier=0.2, max=5),
+        reraise=True,
+    )
+    for attempt in retrying:
+        with attempt, reach_service(installation) as address:
+            client = ApiClient(address)
+            try:
+                client.deliver(folder, on_progress)
+            finally:
+                client.close()
+
+
+def _check(response: httpx.Response) -> httpx.Response:
+    if response.is_success:
+        return response
+    try:
+        problem = response.json()
+        text = problem["detail"] + (f"\n  remedy: {problem['remedy']}" if problem.get("remedy") else "")
+    except (ValueError, KeyError, TypeError):
+        text = f"the service answered {response.status_code}"
+    raise ApiError(text)

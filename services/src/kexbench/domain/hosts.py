@@ -1,0 +1,40 @@
+"""What was recorded of the machine a job ran on."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kexbench.domain.canonical import content_hash
+
+
+class HostFacts(BaseModel):
+    """The facts that make two machines comparable. An unknown fact is None, never a guess."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cpu_model: str
+    architecture: str
+    cpu_family: str | None = None
+    cpu_stepping: str | None = None
+    microcode: str | None = None
+    cpu_flags: tuple[str, ...] = ()
+    cpus: int
+    governor: str | None = None
+    turbo: bool | None = None
+    smt: bool | None = None
+    virtualisation: str | None = None
+    kernel: str
+    memory_bytes: int
+
+    @property
+    def host_id(self) -> str:
+        """Equal for machines that are alike in every recorded fact."""
+        return content_hash(self.model_dump(mode="json"))
+
+
+class HostLoad(BaseModel):
+    """How busy the machine was during an invocation; shares are of all CPU time in between."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    load_average_1m: float
+    steal_share: float | None = Field(None, description="0 to 1; time the hypervisor gave to others")
+    busy_share: float | None = Field(None, description="0 to 1")

@@ -1,0 +1,159 @@
+"""What a kit is: the reference of its subject, how it was built, and the manifest that identifies it."""
+
+import re
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.versions import version_key
+
+Library = Literal["openssl", "gnutls", "fake"]
+LIBRARIES: tuple[Library, ...] = ("openssl", "gnutls", "fake")
+KIT_PLACEHOLDER = "{kit}"
+"""Stands in a manifest's environment for the folder the kit lies in."""
+
+
+def _inside_the_kit(path: str) -> str:
+    if not path or path.startswith("/") or ".." in path.split("/") or "\n" in path:
+        raise ValueError(f"not a path inside a kit: {path!r}")
+    return path
+
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+RelativePath = Annotated[str, AfterValidator(_inside_the_kit)]
+_SOURCE = re.compile(r"[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*")
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BuildProfile(_Frozen):
+    """How a kit was made. Series of different profiles never join: relinking alone moves timings."""
+
+    provider: str = Field(description="who made the binaries: system, debian, fake")
+    linkage: Literal["shared", "static"] = "shared"
+    compiler: str = Field(description="of the library; `distribution` for a distribution's binaries")
+    flags: str = Field(description="of the library's build; `distribution` for a distribution's binaries")
+    libc: str
+    architecture: str = Field(description="as the kernel names it, such as x86_64")
+
+    @property
+    def id(self) -> str:
+        """A short content hash, equal for equal profiles."""
+        return content_hash(self.model_dump(mode="json"), length=8)
+
+    @property
+    def label(self) -> str:
+        """What a person reads: `debian shared x86_64`; flags only where they are the builder's own choice."""
+        own = [word for word in (self.compiler, self.flags) if word not in ("distribution", "none")]
+        return " ".join([self.provider, self.linkage, *own, self.architecture])
+
+
+class SubjectRef(_Frozen):
+    """A library from a source, as people write it: `openssl@system`, `openssl@debian/trixie`, `fake@1.0`."""
+
+    library: Library
+    source: str
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not _SOURCE.fullmatch(self.source):
+            raise ValueError(f"not a source: {self.source!r}; sources look like system or debian/trixie")
+        return self
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raises ValueError with what is wrong, in words for the person who wrote it."""
+        library, at, source = text.partition("@")
+        if not at:
+            raise ValueError(f"{text!r} names no source; write it as {library or 'openssl'}@system")
+        if library not in LIBRARIES:
+            raise ValueError(f"unknown library {library!r}; there are {', '.join(LIBRARIES)}")
+        return cls.model_validate({"library": library, "source": source})
+
+    def __str__(self) -> str:
+        return f"{self.library}@{self.source}"
+
+
+class Package(_Frozen):
+    """A distribution's package that gave files to a kit."""
+
+    name: str
+    version: str
+    sha256: Sha256 | None = Field(description="of the package file; null when it was already installed")
+
+
+class Launch(_Frozen):
+    """How to start a kit's worker: nothing of the caller's environment is to be added."""
+
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+    folder: str = Field(description="the working directory; the kit's own paths are relative to it")
+
+
+class KitManifest(_Frozen):
+    """All that decides what a kit measures. Equal contents have equal ids, wherever and whenever made."""
+
+    format_version: Literal[1] = 1
+    kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
+    library: Library
+    version: str = Field(description="as the library reports it, without a distribution's revision")
+    version_key: str = Field(description="sorts as text in version order")
+    source: str
+    build_profile: BuildProfile
+    worker: tuple[str, ...] = Field(min_length=1, description="arguments; paths are relative to the kit's folder")
+    arguments: tuple[str, ...] = Field((), description="more arguments, such as the fake backend's settings")
+    environment: dict[str, str] = Field(description=f"the worker's whole environment; {KIT_PLACEHOLDER} is the folder")
+    packages: tuple[Package, ...] = ()
+    worker_compiler: str
+    worker_flags: str
+    worker_source_sha256: Sha256
+    files: dict[RelativePath, Sha256] = Field(min_length=1, description="every file but the manifest itself")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.version_key != version_key(self.version):
+            raise ValueError(f"version_key {self.version_key!r} is not that of version {self.version!r}")
+        if self.kit_id != (expected := _identity(self.model_dump(mode="json"))):
+            raise ValueError(f"kit_id {self.kit_id} doesn't match the manifest's contents, which give {expected}")
+        return self
+
+    @classmethod
+    def sealed(cls, **fields: Any) -> Self:
+        """A manifest with `kit_id` and `version_key` worked out from the other fields."""
+        blank = {**fields, "kit_id": "0" * 16, "version_key": version_key(fields["version"])}
+        draft = cls.model_construct(**blank)
+        return cls.model_validate({**blank, "kit_id": _identity(draft.model_dump(mode="json"))})
+
+    @property
+    def ref(self) -> SubjectRef:
+        return SubjectRef(library=self.library, source=self.source)
+
+    @property
+    def folder_name(self) -> str:
+        """Readable first, unique by the id: `openssl-3.5.7-0123456789abcdef`."""
+        return f"{self.library}-{self.version}-{self.kit_id}"
+
+    def launch(self, kit: PurePath, material: PurePath, *more: str) -> Launch:
+        """How to start the worker of the kit that lies in `kit`. Both folders must be absolute."""
+        if not (kit.is_absolute() and material.is_absolute()):
+            raise ValueError("the folders of kit and material must be absolute: the worker starts inside the kit")
+        return Launch(
+            arguments=(
+                str(kit / self.worker[0]),
+                *self.worker[1:],
+                "--material",
+                str(material),
+                *self.arguments,
+                *more,
+            ),
+            environment={name: value.replace(KIT_PLACEHOLDER, str(kit)) for name, value in self.environment.items()},
+            folder=str(kit),
+        )
+
+
+def _identity(manifest: dict[str, Any]) -> str:
+    return content_hash({name: value for name, value in manifest.items() if name != "kit_id"})

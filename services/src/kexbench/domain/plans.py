@@ -1,0 +1,99 @@
+"""A plan: a spec expanded into cases x subjects x pools and packed into jobs."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.cases import Case
+
+HARNESS_VERSION = 1
+"""Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PlannedSubject(_Frozen):
+    """A library from a source; its exact version is known once its kit is on the shelf."""
+
+    library: str
+    source: str
+    declared_version: str | None = Field(None, description="the version the catalogue promises, as a prefix")
+
+    @property
+    def reference(self) -> str:
+        return f"{self.library}@{self.source}"
+
+
+class Skipped(_Frozen):
+    """A combination of the matrix that no library can perform."""
+
+    combination: str
+    reason: str
+
+
+class Measure(_Frozen):
+    """How much is measured of each case."""
+
+    invocations: int
+    batches: int
+    batch_ns: int
+    max_duration_s: int
+
+
+class Job(_Frozen):
+    """What one node runs in one go: a range of invocations of some cases, each case's subjects in blocks."""
+
+    job_id: str
+    pool: str
+    case_ids: tuple[str, ...]
+    blocks: tuple[tuple[str, ...], ...] = Field(description="references of the subjects that interleave")
+    first_invocation: int
+    invocations: int
+
+
+class ReferenceRow(_Frozen):
+    """A published figure beside which a case is set."""
+
+    case_id: str
+    rate: float = Field(gt=0, description="published handshakes per second")
+
+
+class ReferenceTable(_Frozen):
+    title: str
+    baseline: str = Field(description="the case id that the others are divided by")
+    rows: tuple[ReferenceRow, ...]
+
+
+class Reference(_Frozen):
+    """Published tables that a spec repeats, so that a report can set both side by side."""
+
+    title: str
+    notes: str = Field("", description="what is known of why figures differ")
+    tables: tuple[ReferenceTable, ...]
+
+
+class Plan(_Frozen):
+    """Deterministic: the same spec and catalogue give the same plan and the same id."""
+
+    format_version: int = 1
+    plan_id: str
+    harness_version: int = HARNESS_VERSION
+    spec_name: str
+    description: str
+    pools: tuple[str, ...]
+    subjects: tuple[PlannedSubject, ...]
+    cases: tuple[Case, ...]
+    skipped: tuple[Skipped, ...]
+    measure: Measure
+    jobs: tuple[Job, ...]
+    estimated_s: float
+    reference: Reference | None = None
+
+    def case(self, case_id: str) -> Case:
+        return next(case for case in self.cases if case.case_id == case_id)
+
+
+def plan_id_of(plan_without_id: dict[str, object]) -> str:
+    """The identity of a plan: a hash of everything else in it."""
+    return content_hash(plan_without_id)

@@ -1,0 +1,95 @@
+"""The folder of a run on this machine: its facts, tickets, results and events, each written whole.
+
+    run.json              the facts, written before anything is measured
+    events.ndjson         changes of state, appended
+    results/JOB.1.ndjson  invocations, appended by the runner
+    worker.log            what workers said on standard error
+    delivered             exists once the store has everything
+    lock                  held by whoever measures or delivers
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kexbench.domain.plans import Job
+from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.samples import Invocation
+from kexbench.runner.results import read_results
+
+ATTEMPT = 1
+"""A resumed job goes on in the same attempt: its results file says what is done."""
+
+
+class RunFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def log(self) -> Path:
+        return self.path / "worker.log"
+
+    def ticket(self, job: Job) -> Path:
+        return self.path / "tickets" / f"{job.job_id}.json"
+
+    def results(self, job: Job) -> Path:
+        return self.path / "results" / f"{job.job_id}.{ATTEMPT}.ndjson"
+
+    def create(self, run: Run) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_whole(self.path / "run.json", run.model_dump_json().encode())
+
+    def run(self) -> Run:
+        return Run.model_validate_json((self.path / "run.json").read_bytes())
+
+    def invocations(self, run: Run) -> list[Invocation]:
+        return [invocation for job in run.plan.jobs for invocation in read_results(self.results(job))]
+
+    def add_event(self, event: RunEvent) -> None:
+        with (self.path / "events.ndjson").open("ab") as file:
+            file.write(event.model_dump_json().encode() + b"\n")
+            os.fsync(file.fileno())
+
+    def events(self) -> list[RunEvent]:
+        path = self.path / "events.ndjson"
+        lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        return [RunEvent.model_validate_json(line) for line in lines[:-1]]
+
+    def is_delivered(self) -> bool:
+        return (self.path / "delivered").exists()
+
+    def mark_delivered(self) -> None:
+        write_whole(self.path / "delivered", b"")
+
+    def reopen(self) -> None:
+        """A resumed run has more to deliver."""
+        (self.path / "delivered").unlink(missing_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[bool]:
+        """Yields whether this process holds the folder; it never waits."""
+        with (self.path / "lock").open("wb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
+
+def run_folders(root: Path) -> list[RunFolder]:
+    """All folders under `root` that hold a run, oldest first: run ids begin with their time."""
+    return [RunFolder(path.parent) for path in sorted(root.glob("*/run.json"))]
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """The file has the old content or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

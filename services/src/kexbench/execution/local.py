@@ -1,0 +1,78 @@
+"""Runs one job on this machine: writes its ticket, starts the runner, relays its progress."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from kexbench.domain.plans import Job
+from kexbench.domain.runs import Run
+from kexbench.execution.folder import ATTEMPT, RunFolder, write_whole
+from kexbench.runner.ticket import Ticket, TicketKit
+
+_CANCELLED = 3
+
+
+class JobEnd(Enum):
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts lie that a runner needs."""
+
+    kits: dict[str, Path]
+    material: Path
+
+
+def run_job(
+    folder: RunFolder, run: Run, job: Job, places: Places, on_progress: Callable[[str, int, int], None]
+) -> JobEnd:
+    """Measure a job, or what is left of it. `on_progress` gets case id, done and total invocations.
+
+    Ctrl-C reaches the runner too, which finishes the invocation under way; a second one ends it at once.
+    """
+    write_whole(folder.ticket(job), _ticket(folder, run, job, places).model_dump_json().encode())
+    command = [sys.executable, "-m", "kexbench.runner", str(folder.ticket(job)), str(folder.log)]
+    with folder.log.open("ab") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as runner:
+        assert runner.stdout is not None
+        try:
+            try:
+                _relay(runner, on_progress)
+            except KeyboardInterrupt:
+                _relay(runner, on_progress)
+        except BaseException:
+            runner.kill()
+            raise
+    return {0: JobEnd.FINISHED, _CANCELLED: JobEnd.CANCELLED}.get(runner.returncode, JobEnd.FAILED)
+
+
+def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int, int], None]) -> None:
+    assert runner.stdout is not None
+    for line in runner.stdout:
+        progress = json.loads(line)
+        on_progress(progress["case_id"], progress["done"], progress["total"])
+    runner.wait()
+
+
+def _ticket(folder: RunFolder, run: Run, job: Job, places: Places) -> Ticket:
+    return Ticket(
+        run_id=run.run_id,
+        attempt=ATTEMPT,
+        host_id=run.host.host_id,
+        seed=f"{run.run_id}/{job.job_id}",
+        job=job,
+        measure=run.plan.measure,
+        cases=run.plan.cases,
+        kits={
+            reference: TicketKit(folder=places.kits[reference], manifest=kit) for reference, kit in run.kits.items()
+        },
+        material_folder=places.material,
+        material=run.material,
+        results=folder.results(job),
+    )

@@ -1,0 +1,130 @@
+"""Any Debian suite's libraries, unpacked and never installed: `openssl@debian/trixie`, `gnutls@debian/sid`.
+
+Only the library, what it depends on, and its headers are fetched: 8 to 15 packages. The worker is
+compiled with this machine's compiler and C headers, since only the library is the subject.
+"""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.versions import upstream_version, version_key
+from kexbench.kits.apt import SuiteArchive
+from kexbench.kits.closure import is_libc, this_architecture
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.mirrors import Mirror, host_mirror
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials, Resolution, distribution_profile
+
+_DEVELOPMENT = {"openssl": "libssl-dev", "gnutls": "libgnutls28-dev"}
+_RUNTIME = {"openssl": re.compile(r"libssl\d"), "gnutls": re.compile(r"libgnutls\d")}
+"""The runtime library's package is found among the dependencies, since its name changes with the ABI."""
+_SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
+
+
+class DebianProvider:
+    """Suites of one mirror; by default the mirror this machine uses."""
+
+    def __init__(self, cache: Path, mirror: Mirror | None = None) -> None:
+        self._cache = cache
+        self._mirror = mirror
+
+    def describe(self) -> str:
+        return "openssl@debian/SUITE, gnutls@debian/SUITE: the packages of a Debian suite, unpacked, never installed"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.source) is not None
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        archive = self._archive(ref)
+        archive.refresh(attempt, forced=refresh)
+        development = archive.package(_DEVELOPMENT[ref.library], attempt)
+        runtime = [name for name in archive.dependencies(development, attempt) if _RUNTIME[ref.library].match(name)]
+        if len(runtime) != 1:
+            raise StepFailed("resolve", f"{development.name} needs {len(runtime)} runtime libraries, not 1")
+        packages = (development, *archive.closure(runtime[0], attempt))
+        return Resolution(
+            ref=ref,
+            version=upstream_version(development.version),
+            profile=distribution_profile("debian"),
+            fingerprint=content_hash(sorted(package.sha256 or "" for package in packages), length=64),
+            packages=packages,
+        )
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        archive = self._archive(resolution.ref)
+        archive.download(resolution.packages, attempt)
+        root = attempt.scratch / "root"
+        root.mkdir()
+        owners: dict[str, Package] = {}
+        for package in resolution.packages:
+            unpacked = attempt.run(
+                ["dpkg-deb", "--vextract", str(archive.package_file(package)), str(root)], stage="fetch", timeout_s=120
+            )
+            owners |= {Path(name).name: package for name in unpacked.splitlines() if ".so" in name}
+        host_libc = _libc_is_older_than_ours(resolution.packages)
+        if host_libc:
+            attempt.note(f"{resolution.ref.source} has an older C library than this machine, whose own is used")
+        include = attempt.scratch / "include"
+        libraries = attempt.scratch / "libraries"
+        _copy_headers(root, resolution.ref.library, include)
+        _link_libraries(root, libraries, without_libc=host_libc)
+        return Materials(
+            compile_flags=(f"-I{include}",),
+            # The suite's libraries may need a newer C library than the one they are linked beside.
+            link_flags=(f"-L{libraries}", "-Wl,--allow-shlib-undefined", f"-Wl,-rpath-link,{libraries}"),
+            libraries=libraries,
+            host_libc=host_libc,
+            owners=owners,
+            development=resolution.packages[:1],
+        )
+
+    def _archive(self, ref: SubjectRef) -> SuiteArchive:
+        match = _SOURCE.fullmatch(ref.source)
+        assert match, "the shelf asks `provides` first"
+        return SuiteArchive(suite=match[1], mirror=self._mirror or host_mirror(), cache=self._cache)
+
+
+def _libc_is_older_than_ours(packages: tuple[Package, ...]) -> bool:
+    """A worker compiled here may need what an older C library lacks; a newer one runs older programs."""
+    ours = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 0").partition(" ")[2]
+    theirs = [upstream_version(package.version) for package in packages if package.name == "libc6"]
+    return not theirs or version_key(theirs[0]) < version_key(ours)
+
+
+def _copy_headers(root: Path, folder: str, include: Path) -> None:
+    """The library's own headers alone: the suite's C headers don't fit this machine's compiler and libc."""
+    found = False
+    for parent in (root / "usr/include", root / "usr/include" / this_architecture().triplet):
+        if (parent / folder).is_dir():
+            shutil.copytree(parent / folder, include / folder, dirs_exist_ok=True)
+            found = True
+    if not found:
+        raise StepFailed("fetch", f"the packages hold no headers {folder}/")
+
+
+def _link_libraries(root: Path, libraries: Path, *, without_libc: bool) -> None:
+    """One flat folder with a link for every shared library, whichever folder of the suite it lies in."""
+    libraries.mkdir()
+    triplet = this_architecture().triplet
+    folders = [root / part for part in (f"lib/{triplet}", f"usr/lib/{triplet}", "lib", "usr/lib", "lib64", "usr/lib64")]
+    for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.so*"))):
+        target = _inside(root, path)
+        link = libraries / path.name
+        if target is None or link.is_symlink() or (without_libc and is_libc(path.name)):
+            continue
+        link.symlink_to(target)
+
+
+def _inside(root: Path, path: Path) -> Path | None:
+    """The file a link leads to, when it is read as if `root` were the root of the file system."""
+    for _ in range(40):
+        if not path.is_symlink():
+            break
+        target = path.readlink()
+        path = root / target.relative_to("/") if target.is_absolute() else path.parent / target
+    resolved = path.resolve()
+    return resolved if resolved.is_file() and resolved.is_relative_to(root.resolve()) else None

@@ -1,0 +1,98 @@
+"""The one error a person sees when a kit can't be made: what failed, why, and what to do about it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kexbench.domain.kits import SubjectRef
+
+Stage = Literal["resolve", "fetch", "compile", "collect", "self-test", "store"]
+
+
+class KitError(Exception):
+    """A kit can't be made or used. `log_path` is the kept log of the attempt, once there is one."""
+
+    def __init__(
+        self, ref: SubjectRef | str, stage: Stage, reason: str, remedy: str = "", log_path: Path | None = None
+    ) -> None:
+        super().__init__(ref, stage, reason, remedy, log_path)
+        self.ref = str(ref)
+        self.stage = stage
+        self.reason = reason
+        self.remedy = remedy
+        self.log_path = log_path
+
+    def __str__(self) -> str:
+        text = f"{self.ref}: {self.stage} failed: {self.reason}"
+        if self.remedy:
+            text += f"\n  remedy: {self.remedy}"
+        if self.log_path:
+            text += f"\n  log: {self.log_path}"
+        return text
+
+
+class StepFailed(Exception):
+    """A step of an attempt failed; the shelf adds the subject and the log and raises KitError."""
+
+    def __init__(self, stage: Stage, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.stage = stage
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class _Cause:
+    pattern: re.Pattern[str]
+    reason: str
+    remedy: str
+
+
+def _cause(pattern: str, reason: str, remedy: str) -> _Cause:
+    return _Cause(re.compile(pattern), reason, remedy)
+
+
+_CAUSES = (
+    _cause(r"No space left on device", "the disk is full", "free some space, then try again"),
+    _cause(
+        r"Temporary failure resolving|Could not resolve|Network is unreachable|Could not connect to|timed out",
+        "the package archive can't be reached",
+        "check the network, or the mirror in this machine's apt sources",
+    ),
+    _cause(
+        r"The repository '\S+ (\S+) Release' does(?: not|n't) have a Release file",
+        "the package archive has no suite {1}",
+        "check the suite's name; old suites are not kept on every mirror",
+    ),
+    _cause(
+        r"Failed to fetch \S+/dists/(\S+?)/\S+  ?File not found",
+        "the package archive has no suite {1}",
+        "check the suite's name; old suites are not kept on every mirror",
+    ),
+    _cause(
+        r"NO_PUBKEY|is not signed|couldn't be verified|signatures were invalid",
+        "the package archive's signature can't be verified",
+        "update the package debian-archive-keyring",
+    ),
+    _cause(r"Unable to locate package (\S+)", "the suite has no package {1}", "name another suite"),
+    _cause(r"Hash Sum mismatch", "the package archive changed while it was read", "try again in a minute"),
+    _cause(r"fatal error: (\S+?): No such file or directory", "the header {1} is missing", ""),
+    _cause(
+        r"No rule to make target '([^']+)'", "the worker's sources lack what {1} is made from", "update the sources"
+    ),
+    _cause(r"cannot find -l([^\s:]+)", "the library {1} can't be found for linking", ""),
+    _cause(r"version `(\S+)' not found", "the C library is older than {1}, which the worker needs", ""),
+    _cause(r"undefined reference to [`'](\S+?)'", "the library lacks the function {1}", ""),
+    _cause(r"(\S+:\d+:\d+: error: .*)", "the compiler says: {1}", ""),
+)
+
+
+def likely_cause(output: str) -> tuple[str, str] | None:
+    """The reason and the remedy that a step's output suggests, or None."""
+    for cause in _CAUSES:
+        if match := cause.pattern.search(output):
+            groups = ("", *match.groups(default=""))
+            reason = cause.reason.replace("{1}", groups[1]) if len(groups) > 1 else cause.reason
+            return reason, cause.remedy
+    return None

@@ -1,0 +1,53 @@
+"""Kits of the fake backend, for tests and demonstrations: `fake@1.0`, `fake@1.1+step=1.02+noise=0.01`.
+
+The source is the version to report, then settings of the backend; nothing is fetched.
+"""
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import BuildProfile, SubjectRef
+from kexbench.domain.versions import version_key
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
+
+SETTINGS = ("seed", "client_ns", "server_ns", "noise", "step")
+
+
+class FakeProvider:
+    """Any version of a library that doesn't exist."""
+
+    def describe(self) -> str:
+        return "fake@VERSION[+SETTING=VALUE…]: a made-up library with known timings"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library == "fake"
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        version, *settings = ref.source.split("+")
+        for setting in settings:
+            name, equals, value = setting.partition("=")
+            if name not in SETTINGS or not (equals and value):
+                raise StepFailed(
+                    "resolve",
+                    f"unknown setting {setting!r} of the fake backend",
+                    f"settings are {', '.join(f'{known}=…' for known in SETTINGS)}",
+                )
+        try:
+            version_key(version)
+        except ValueError as error:
+            raise StepFailed("resolve", str(error), "write it like fake@1.0") from error
+        return Resolution(
+            ref=ref,
+            version=version,
+            profile=_PROFILE,
+            fingerprint=content_hash(["fake", version, settings], length=64),
+            arguments=("--fake", ",".join([f"version={version}", *settings])),
+        )
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        return THIS_MACHINE
+
+
+_PROFILE = BuildProfile.model_validate(
+    {**distribution_profile("fake").model_dump(), "compiler": "none", "flags": "none"}
+)

@@ -1,0 +1,107 @@
+"""Where Debian's packages come from: the mirror this machine already uses, else Debian's own address."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_ARCHIVE = "http://deb.debian.org/debian"
+DEFAULT_SECURITY = "http://deb.debian.org/debian-security"
+DEBIAN_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+_ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)")
+_SUITES_OF_THEIR_OWN = ("sid", "unstable", "experimental", "rc-buggy")
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """The archive and its security archive (None: there is none). A keyring of None trusts without signatures."""
+
+    archive: str = DEFAULT_ARCHIVE
+    security: str | None = DEFAULT_SECURITY
+    keyring: Path | None = DEBIAN_KEYRING
+
+    def source_lines(self, suite: str) -> dict[str, str]:
+        """Lines of a sources.list by the suite each is for; the suite's updates and security included."""
+        option = f"signed-by={self.keyring}" if self.keyring else "trusted=yes"
+
+        def line(uri: str, name: str) -> str:
+            return f"deb [{option}] {uri} {name} main"
+
+        if suite in _SUITES_OF_THEIR_OWN:
+            lines = {suite: line(self.archive, suite)}
+            if suite in ("experimental", "rc-buggy"):  # incomplete by design: the rest comes from sid
+                lines["sid"] = line(self.archive, "sid")
+            return lines
+        lines = {suite: line(self.archive, suite), f"{suite}-updates": line(self.archive, f"{suite}-updates")}
+        if self.security:
+            lines[f"{suite}-security"] = line(self.security, f"{suite}-security")
+        return lines
+
+
+@dataclass(frozen=True)
+class _Source:
+    uri: str
+    suite: str
+    signed_by: str
+
+    @property
+    def is_debian(self) -> bool:
+        """Third parties use Debian's suite names too, but sign with keys of their own."""
+        if self.signed_by:
+            return "debian-archive" in self.signed_by
+        return self.uri.rstrip("/").rpartition("/")[2] in ("debian", "debian-security")
+
+    @property
+    def is_security(self) -> bool:
+        return self.suite.endswith(("-security", "/updates")) or "debian-security" in self.uri
+
+
+def host_mirror(apt_folder: Path = Path("/etc/apt")) -> Mirror:
+    """The mirror in this machine's apt sources; Debian's own addresses where they name none."""
+    sources = [source for source in _sources(apt_folder) if source.is_debian]
+    archives = [source.uri for source in sources if not source.is_security]
+    security = [source.uri for source in sources if source.is_security]
+    return Mirror(
+        archive=archives[0].rstrip("/") if archives else DEFAULT_ARCHIVE,
+        security=security[0].rstrip("/") if security else DEFAULT_SECURITY,
+    )
+
+
+def _sources(apt_folder: Path) -> Iterator[_Source]:
+    parts = apt_folder / "sources.list.d"
+    for path in (apt_folder / "sources.list", *sorted(parts.glob("*.list"))):
+        for line in _text(path).splitlines():
+            if match := _ONE_LINE.match(line.strip()):
+                options = dict(option.partition("=")[::2] for option in (match["options"] or "").split())
+                yield _Source(match["uri"], match["suite"], options.get("signed-by", ""))
+    for path in sorted(parts.glob("*.sources")):
+        for stanza in re.split(r"\n\s*\n", _text(path)):
+            fields = _fields(stanza)
+            if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() == "no":
+                continue
+            for uri in fields.get("uris", "").split():
+                for suite in fields.get("suites", "").split():
+                    yield _Source(uri, suite, fields.get("signed-by", ""))
+
+
+def _fields(stanza: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    name = ""
+    for line in stanza.splitlines():
+        if line.startswith("#"):
+            continue
+        if line[:1].isspace():
+            fields[name] = f"{fields.get(name, '')} {line.strip()}"
+        elif ":" in line:
+            name, _, value = line.partition(":")
+            name = name.strip().lower()
+            fields[name] = value.strip()
+    return fields
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,120 @@
+"""Runs the tools of a build: argument lists only, a scrubbed environment, a time limit, everything logged."""
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.kits.errors import Stage, StepFailed, likely_cause
+
+Progress = Callable[[str], None]
+"""Called with one short line for people at each step."""
+
+_KEPT = (
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "http_proxy",
+    "https_proxy",
+    "ftp_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+)
+
+
+def scrubbed_environment() -> dict[str, str]:
+    """What a tool may see of our environment: where things are and how the network is reached.
+
+    Left out on purpose: CFLAGS, CPATH, LIBRARY_PATH, MAKEFLAGS, LD_* and others that would change what is built.
+    """
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {"PATH": os.defpath, **kept, "LANG": "C", "LC_ALL": "C"}
+
+
+@dataclass
+class Attempt:
+    """One attempt to make a kit: where its scratch files and its log are, and who is told."""
+
+    scratch: Path
+    log: Path
+    progress: Progress
+    last_output: str = ""
+
+    def note(self, text: str) -> None:
+        """Tell the person and the log."""
+        self.progress(text)
+        self.write(f"# {text}\n")
+
+    def write(self, text: str) -> None:
+        with self.log.open("a", encoding="utf-8", errors="replace") as log:
+            log.write(text)
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        stage: Stage,
+        timeout_s: float,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        stdin: str = "",
+        exact_environment: bool = False,
+        accept: Sequence[int] = (0,),
+        secret: bool = False,
+    ) -> str:
+        """The tool's standard output. Raises StepFailed when it is absent, fails or takes too long.
+
+        `environment` is added to the scrubbed one, or replaces it with `exact_environment`.
+        `accept` are the exit statuses that are no failure. The output of a `secret` tool is not logged.
+        """
+        base = {} if exact_environment else scrubbed_environment()
+        self.write(f"\n$ {shlex.join(arguments)}\n")
+        try:
+            # A session of its own, so that a time limit ends the tool's children too.
+            process = subprocess.Popen(
+                list(arguments),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env={**base, **(environment or {})},
+                cwd=folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StepFailed(
+                stage, f"{arguments[0]} can't be started: {error.strerror}", f"install {Path(arguments[0]).name}"
+            ) from error
+        try:
+            output, errors = process.communicate(stdin, timeout=timeout_s)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise StepFailed(
+                    stage,
+                    f"{arguments[0]} took longer than {timeout_s:g} s",
+                    "try again when the machine or the network is less busy",
+                ) from error
+            raise
+        self.last_output = output + errors
+        self.write("# output not logged\n" if secret else self.last_output)
+        if process.returncode not in accept:
+            reason, remedy = likely_cause(self.last_output) or (_last_line(errors or output), "")
+            self.write(f"# exit status {process.returncode}\n")
+            raise StepFailed(stage, f"{Path(arguments[0]).name}: {reason}", remedy)
+        return output
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "failed without a word"

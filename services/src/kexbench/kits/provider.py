@@ -1,0 +1,79 @@
+"""What every source of library versions offers: which version there is, and what to build a worker with.
+
+Compiling and collecting are the same for all (worker.py, closure.py), so a provider only
+resolves a reference and lays out headers and libraries. One provider a file.
+"""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from kexbench.domain.kits import BuildProfile, Package, SubjectRef
+from kexbench.kits.process import Attempt
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """What a reference means now. Equal fingerprints promise equal headers and libraries."""
+
+    ref: SubjectRef
+    version: str
+    profile: BuildProfile
+    fingerprint: str
+    packages: tuple[Package, ...] = ()
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Materials:
+    """What the worker is compiled against and what it will run with.
+
+    `libraries` is a folder with every library by its soname, or None for this machine's own.
+    `host_libc` says that the C library comes from this machine although the rest doesn't.
+    `owners` tells which package a library's file came from, by the file's name.
+    """
+
+    compile_flags: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    libraries: Path | None = None
+    host_libc: bool = False
+    owners: Mapping[str, Package] = field(default_factory=dict)
+    development: tuple[Package, ...] = ()
+
+
+THIS_MACHINE = Materials()
+"""The compiler's default paths for building, the loader's for running."""
+
+
+class Provider(Protocol):
+    """A source of versions. Failures are StepFailed, with a remedy where there is one."""
+
+    def describe(self) -> str:
+        """One line for people: what it provides and how to write a reference to it."""
+        ...
+
+    def provides(self, ref: SubjectRef) -> bool:
+        """Whether the reference is one of this provider's."""
+        ...
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        """Find out the version without building; `refresh` forgets cached lists."""
+        ...
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        """Lay out what was resolved, inside the attempt's scratch folder where files are needed."""
+        ...
+
+
+def distribution_profile(provider: str) -> BuildProfile:
+    """The profile of a distribution's own binaries; all suites share it."""
+    return BuildProfile(
+        provider=provider,
+        linkage="shared",
+        compiler="distribution",
+        flags="distribution",
+        libc="glibc",
+        architecture=platform.machine(),
+    )

@@ -1,0 +1,139 @@
+"""From a reference to a finished folder: resolve, fetch, compile, collect, describe, self-test.
+
+Everything happens inside an attempt's scratch folder; the shelf decides what becomes of the result.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
+from kexbench.kits.closure import collect
+from kexbench.kits.debian import DebianProvider
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.fake import FakeProvider
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials, Provider, Resolution
+from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
+from kexbench.kits.worker import WorkerSource, self_test
+
+MANIFEST_NAME = "kit.json"
+RECIPE_VERSION = 1
+"""Raised when kits are put together differently, so that none of the older recipe passes as unchanged."""
+
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    # The machine's own settings must not reach a measurement; modules are looked for where there are none.
+    "OPENSSL_CONF": "/dev/null",
+    "OPENSSL_MODULES": f"{KIT_PLACEHOLDER}/lib/ossl-modules",
+    "OPENSSL_ENGINES": f"{KIT_PLACEHOLDER}/lib/engines",
+    "GNUTLS_SYSTEM_PRIORITY_FILE": "/dev/null",
+}
+
+
+def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
+    """Every provider there is. `cache` keeps downloads and must lie outside any checkout."""
+    return SystemProvider(compiler), DebianProvider(cache), FakeProvider()
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """Everything that decides what a kit will be, known before anything is built."""
+
+    resolution: Resolution
+    worker_source_sha256: str
+    worker_compiler: str
+
+    @property
+    def hash(self) -> str:
+        """Equal ingredients give the same kit, so nothing needs to be built again."""
+        resolution = self.resolution
+        return content_hash(
+            [
+                RECIPE_VERSION,
+                str(resolution.ref),
+                resolution.version,
+                resolution.profile.id,
+                resolution.fingerprint,
+                resolution.arguments,
+                self.worker_source_sha256,
+                self.worker_compiler,
+                _ENVIRONMENT,
+            ],
+            length=32,
+        )
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What kits are made with: the worker's sources, a compiler, and the providers in the order they are asked."""
+
+    worker: WorkerSource
+    providers: Sequence[Provider]
+
+    def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
+        """Resolve the reference. Raises StepFailed, also when no provider knows such a reference."""
+        resolution = self._provider(ref).resolve(ref, attempt, refresh=refresh)
+        return Ingredients(resolution, self.worker.sha256(), self.worker.compiler_text(attempt))
+
+    def build(self, ingredients: Ingredients, attempt: Attempt) -> tuple[Path, KitManifest]:
+        """A complete, tested kit in the attempt's scratch folder."""
+        resolution = ingredients.resolution
+        ref = resolution.ref
+        materials = self._provider(ref).fetch(resolution, attempt)
+        attempt.note(f"compiling the worker for {ref.library} {resolution.version}")
+        binary, flags = self.worker.compile(ref.library, attempt, materials)
+        kit = attempt.scratch / "kit"
+        kit.mkdir()
+        arguments, libraries = collect(binary, attempt, materials, kit)
+        manifest = KitManifest.sealed(
+            library=ref.library,
+            version=resolution.version,
+            source=ref.source,
+            build_profile=resolution.profile,
+            worker=arguments,
+            arguments=resolution.arguments,
+            environment=_ENVIRONMENT,
+            packages=_packages(libraries, materials, attempt),
+            worker_compiler=ingredients.worker_compiler,
+            worker_flags=flags,
+            worker_source_sha256=ingredients.worker_source_sha256,
+            files=hash_files(kit),
+        )
+        attempt.note("starting the worker once")
+        self_test(kit, manifest, attempt)
+        (kit / MANIFEST_NAME).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        (kit / MANIFEST_NAME).chmod(0o444)
+        return kit, manifest
+
+    def _provider(self, ref: SubjectRef) -> Provider:
+        for provider in self.providers:
+            if provider.provides(ref):
+                return provider
+        raise StepFailed(
+            "resolve", f"nothing provides {ref}", "; ".join(provider.describe() for provider in self.providers)
+        )
+
+
+def hash_files(kit: Path) -> dict[str, str]:
+    """SHA-256 of every file of a kit but its manifest, by path relative to the kit."""
+    return {
+        path.relative_to(kit).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(kit.rglob("*"))
+        if path.is_file() and path != kit / MANIFEST_NAME
+    }
+
+
+def _packages(libraries: Mapping[str, Path], materials: Materials, attempt: Attempt) -> tuple[Package, ...]:
+    """The packages whose files are in the kit, and the headers'."""
+    fetched = {
+        soname: materials.owners[soname]
+        for soname in libraries
+        if soname in materials.owners
+        and (materials.libraries is not None and libraries[soname].is_relative_to(materials.libraries))
+    }
+    ours = [path.resolve() for soname, path in libraries.items() if soname not in fetched]
+    installed = installed_packages(ours, attempt)
+    return tuple(sorted_packages([*fetched.values(), *installed.values(), *materials.development]))

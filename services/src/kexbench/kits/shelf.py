@@ -1,0 +1,194 @@
+"""The shelf: a folder of finished kits, which appear whole or not at all.
+
+    <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed
+    <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients
+    <root>/logs/<reference>.log            the last failed attempt of a reference
+    <root>/.scratch/                       attempts under way; whoever holds the lock may clear it
+
+One process at a time makes kits (`.lock`); reading needs no lock.
+"""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.kits.errors import KitError, StepFailed
+from kexbench.kits.locks import locked
+from kexbench.kits.process import Attempt, Progress
+from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
+
+
+class _RefIndex(BaseModel):
+    """What a reference meant when it was last added."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ref: str
+    kit_id: str
+    ingredients: str
+
+
+class Shelf:
+    """Kits under `root`. Without a workshop the shelf can be read, not added to."""
+
+    def __init__(self, root: Path, workshop: Workshop | None = None) -> None:
+        self.root = root.absolute()
+        self._workshop = workshop
+
+    def add(self, ref: SubjectRef, progress: Progress = lambda _: None, *, refresh: bool = False) -> KitManifest:
+        """The kit of what `ref` means now; made when there is none of the same ingredients.
+
+        `progress` is told each step. `refresh` looks for newer versions even if that was done recently.
+        Raises KitError, after which the shelf is as it was, but for the log of the attempt.
+        """
+        if self._workshop is None:
+            raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
+        with self._attempt(ref, progress) as attempt:
+            ingredients = self._workshop.ingredients(ref, attempt, refresh=refresh)
+            index = self._index(ref)
+            if index and index.ingredients == ingredients.hash and (kit := self._sound(index.kit_id)):
+                attempt.note(f"{ref} is unchanged: {kit.folder_name}")
+                return kit
+            built, manifest = self._workshop.build(ingredients, attempt)
+            self._put(built, manifest, attempt)
+            entry = _RefIndex(ref=str(ref), kit_id=manifest.kit_id, ingredients=ingredients.hash)
+            _replace(self._ref_path(ref), entry.model_dump_json(indent=2) + "\n")
+            attempt.note(f"{ref} is {manifest.folder_name}")
+            return manifest
+
+    def list(self) -> tuple[KitManifest, ...]:
+        """Every kit, by library, then version, then source. Folders that hold no kit are passed over."""
+        manifests = [manifest for path in self.root.glob(f"*-*/{MANIFEST_NAME}") if (manifest := _read(path))]
+        return tuple(sorted(manifests, key=lambda kit: (kit.library, kit.version_key, kit.source, kit.kit_id)))
+
+    def get(self, kit_id: str) -> KitManifest | None:
+        """The kit with this id, or None."""
+        folder = self._folder(kit_id)
+        return _read(folder / MANIFEST_NAME) if folder else None
+
+    def find(self, ref: SubjectRef) -> KitManifest | None:
+        """The kit that `ref` meant when it was last added, or None."""
+        index = self._index(ref)
+        return self.get(index.kit_id) if index else None
+
+    def folder(self, kit_id: str) -> Path:
+        """Where the kit lies. Raises KeyError when it isn't on the shelf."""
+        folder = self._folder(kit_id)
+        if folder is None:
+            raise KeyError(f"no kit {kit_id} on the shelf {self.root}")
+        return folder
+
+    def verify(self, kit_id: str) -> tuple[str, ...]:
+        """Every difference between a kit and its manifest, in words; none when it is sound. Raises KeyError."""
+        return _differences(self.folder(kit_id))
+
+    @contextmanager
+    def _attempt(self, ref: SubjectRef, progress: Progress) -> Iterator[Attempt]:
+        log_path = self._log_path(ref)
+        try:
+            for folder in ("refs", "logs", ".scratch"):
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            with locked(self.root / ".lock", progress):
+                self._clear_scratch()
+                scratch = self.root / ".scratch" / f"{os.getpid()}-{secrets.token_hex(4)}"
+                scratch.mkdir()
+                attempt = Attempt(scratch, scratch / "log", progress)
+                try:
+                    yield attempt
+                except BaseException as error:
+                    attempt.write(f"# failed: {error}\n")
+                    (scratch / "log").replace(log_path)
+                    raise
+                finally:
+                    shutil.rmtree(scratch, ignore_errors=True)
+        except StepFailed as error:
+            raise KitError(ref, error.stage, error.reason, error.remedy, log_path) from error
+        except OSError as error:
+            raise KitError(
+                ref, "store", str(error), f"check the folder {self.root}", log_path if log_path.is_file() else None
+            ) from error
+
+    def _clear_scratch(self) -> None:
+        """Whatever is in scratch belongs to nobody: its owner would still hold the lock."""
+        for leftover in (self.root / ".scratch").iterdir():
+            shutil.rmtree(leftover, ignore_errors=True)
+
+    def _put(self, built: Path, manifest: KitManifest, attempt: Attempt) -> None:
+        target = self.root / manifest.folder_name
+        if target.exists():
+            if not _differences(target):
+                attempt.note("the same kit was made before")
+                return
+            attempt.note("replacing a damaged kit")
+            target.rename(attempt.scratch / "damaged")
+        for path in built.rglob("*"):
+            _sync(path)  # a power cut must not leave a kit whose files are empty
+        built.rename(target)
+        _sync(self.root)
+
+    def _sound(self, kit_id: str) -> KitManifest | None:
+        """The kit if all its files are there; their contents are `verify`'s business."""
+        folder = self._folder(kit_id)
+        manifest = _read(folder / MANIFEST_NAME) if folder else None
+        if folder is None or manifest is None or not all((folder / name).is_file() for name in manifest.files):
+            return None
+        return manifest
+
+    def _folder(self, kit_id: str) -> Path | None:
+        if not (kit_id.isalnum() and kit_id.isascii()):
+            return None
+        return next((path for path in self.root.glob(f"*-{kit_id}") if path.is_dir()), None)
+
+    def _index(self, ref: SubjectRef) -> _RefIndex | None:
+        try:
+            return _RefIndex.model_validate_json(self._ref_path(ref).read_bytes())
+        except (OSError, ValidationError):
+            return None
+
+    def _ref_path(self, ref: SubjectRef) -> Path:
+        return self.root / "refs" / f"{quote(str(ref), safe='@+=')}.json"
+
+    def _log_path(self, ref: SubjectRef) -> Path:
+        return self.root / "logs" / f"{quote(str(ref), safe='@+=')}.log"
+
+
+def _differences(folder: Path) -> tuple[str, ...]:
+    manifest = _read(folder / MANIFEST_NAME)
+    if manifest is None:
+        return (f"{MANIFEST_NAME} is unreadable or was changed",)
+    found = hash_files(folder)
+    return (
+        *(f"{name} is missing" for name in manifest.files if name not in found),
+        *(f"{name} was added" for name in found if name not in manifest.files),
+        *(f"{name} was changed" for name, digest in found.items() if manifest.files.get(name, digest) != digest),
+    )
+
+
+def _read(path: Path) -> KitManifest | None:
+    try:
+        return KitManifest.model_validate(json.loads(path.read_bytes()))
+    except (OSError, ValueError):
+        return None
+
+
+def _replace(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    _sync(partial)
+    partial.replace(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,120 @@
+"""The worker's side of a kit: its sources as an identity, its compilation, and the proof that it lives."""
+
+import hashlib
+import json
+import platform
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kexbench.domain.kits import KitManifest, Library
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials
+
+_SOURCE_SUFFIXES = (".c", ".h", ".mk")
+_NOT_BUILT_IN = ("tests", "build")
+
+
+@dataclass(frozen=True)
+class WorkerSource:
+    """The folder with the worker's sources and the compiler to use."""
+
+    folder: Path
+    compiler: str = "cc"
+
+    def sha256(self) -> str:
+        """Identity of all that is compiled: a change of the harness makes new kits.
+
+        Raises StepFailed when the folder holds no worker.
+        """
+        if not (self.folder / "Makefile").is_file():
+            raise StepFailed("resolve", f"no worker sources in {self.folder}", "point to the folder workers/handshake")
+        digest = hashlib.sha256()
+        for path in sorted(self.folder.rglob("*")):
+            relative = path.relative_to(self.folder)
+            if any(part in _NOT_BUILT_IN or part.startswith(".") for part in relative.parts):
+                continue
+            if path.is_file() and (path.name == "Makefile" or path.suffix in _SOURCE_SUFFIXES):
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{relative.as_posix()}\0{content}\n".encode())
+        return digest.hexdigest()
+
+    def compiler_text(self, attempt: Attempt) -> str:
+        """The compiler's own first line, such as `gcc (Debian 12.2.0-14) 12.2.0`."""
+        output = attempt.run([self.compiler, "--version"], stage="compile", timeout_s=30)
+        return output.partition("\n")[0].strip()
+
+    def compile(self, library: Library, attempt: Attempt, materials: Materials) -> tuple[Path, str]:
+        """The linked worker in the attempt's scratch folder, and the flags with folders as placeholders."""
+        build = attempt.scratch / "build"
+        if any(character.isspace() for character in str(build)):
+            raise StepFailed(
+                "compile",
+                f"make can't build in a folder with a blank in its name: {build}",
+                "keep the kits in a folder without blanks",
+            )
+        # Folders leave no trace in the binary, so that the same inputs give the same kit anywhere.
+        source = self.folder.resolve()
+        mapped = (f"-ffile-prefix-map={attempt.scratch}=kit", f"-ffile-prefix-map={source}=worker")
+        compile_flags = (*materials.compile_flags, *mapped)
+        attempt.run(
+            [
+                "make",
+                "-C",
+                str(source),
+                f"BACKEND={library}",
+                f"BUILD={build}",
+                f"CC={self.compiler}",
+                f"CFLAGS_LIBRARY={_for_make(compile_flags)}",
+                f"LDFLAGS_LIBRARY={_for_make(materials.link_flags)}",
+            ],
+            stage="compile",
+            timeout_s=600,
+        )
+        binary = build / "worker"
+        if not binary.is_file():
+            raise StepFailed("compile", "make succeeded, but there is no worker")
+        flags = shlex.join((*compile_flags, *materials.link_flags))
+        return binary, flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
+
+
+def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
+    """Starts the kit's worker as a runner would and lets it stop. Raises StepFailed when it isn't what it should be."""
+    material = attempt.scratch / "material"
+    material.mkdir(exist_ok=True)
+    launch = manifest.launch(kit, material)
+    output = attempt.run(
+        launch.arguments,
+        stage="self-test",
+        timeout_s=30,
+        environment=launch.environment,
+        folder=kit,
+        stdin="stop\n",
+        exact_environment=True,
+    )
+    records = [_record(line) for line in output.splitlines() if line.strip()]
+    if [record.get("type") for record in records] != ["hello", "bye"]:
+        raise StepFailed("self-test", f"the worker said {output.strip()[:200]!r} instead of hello and bye")
+    expected = {"library": manifest.library, "version": manifest.version, "architecture": platform.machine()}
+    for name, value in expected.items():
+        if records[0].get(name) != value:
+            raise StepFailed(
+                "self-test",
+                f"the worker reports {name} {records[0].get(name)!r}, but {value!r} was resolved",
+                "headers and libraries of different versions are installed" if name == "version" else "",
+            )
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _for_make(flags: tuple[str, ...]) -> str:
+    """Flags as make hands them to the shell, which sees them once more."""
+    return shlex.join(flags).replace("$", "$$")

@@ -1,0 +1,159 @@
+"""From a spec to stored results on this machine: the one place where the stages follow each other."""
+
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import httpx
+
+from kexbench.client import ApiError, deliver_run
+from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.execution.folder import RunFolder
+from kexbench.execution.local import JobEnd, Places, run_job
+from kexbench.planning.documents import DocumentError, Fault
+from kexbench.planning.plan import make_plan
+from kexbench.runner.host import read_host_facts
+from kexbench.service import ServiceUnavailable
+from kexbench.store.port import StoreError
+from kexbench.wiring import Installation
+
+DELIVERY_ERRORS = (httpx.TransportError, ApiError, ServiceUnavailable, StoreError)
+
+
+class VersionMismatch(Exception):
+    """A source gave another version than the catalogue promises."""
+
+
+class Reporter(Protocol):
+    """Who is told what happens while it happens."""
+
+    def step(self, text: str) -> None: ...
+    def measuring(self, case_id: str, done: int, total: int) -> None: ...
+    def storing(self, done: int, total: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How a run ended; `undelivered` says why results are still on disk only."""
+
+    run: Run
+    state: RunState
+    detail: str
+    undelivered: str | None
+
+
+def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
+    """The plan of a spec file and the file's text. Raises DocumentError."""
+    try:
+        text = spec.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
+    return make_plan(text, str(spec), installation.catalogue()), text
+
+
+def provide_kits(
+    installation: Installation, plan: Plan, report: Callable[[str], None], *, refresh: bool = False
+) -> dict[str, KitManifest]:
+    """The kit of every subject of a plan, made where it is missing. Raises KitError or VersionMismatch."""
+    shelf = installation.kits()
+    kits = {}
+    for subject in plan.subjects:
+        kit = shelf.add(SubjectRef.parse(subject.reference), report, refresh=refresh)
+        declared = subject.declared_version
+        if declared and not (kit.version == declared or kit.version.startswith(f"{declared}.")):
+            raise VersionMismatch(
+                f"{subject.reference} is now version {kit.version}, but the catalogue says {declared}\n"
+                f"  remedy: correct its entry in {installation.settings.catalogue}"
+            )
+        kits[subject.reference] = kit
+    return kits
+
+
+def start_run(installation: Installation, plan: Plan, spec_text: str, report: Reporter) -> RunFolder:
+    """Make what the run needs and write its facts. Raises KitError or VersionMismatch."""
+    kits = provide_kits(installation, plan, report.step)
+    report.step("providing keys and certificates")
+    material = installation.material()
+    created_at = datetime.now(UTC).replace(microsecond=0)
+    run = Run(
+        run_id=f"{created_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}",
+        created_at=created_at,
+        trigger=Trigger.COMMAND_LINE,
+        spec_text=spec_text,
+        plan=plan,
+        kits=kits,
+        host=read_host_facts(),
+        material={case.case_id: material.provide(case) for case in plan.cases},
+    )
+    folder = installation.run_folder(run.run_id)
+    folder.create(run)
+    return folder
+
+
+def execute_run(installation: Installation, folder: RunFolder, report: Reporter) -> RunEnd:
+    """Measure what is left of a run and deliver it. The caller holds the folder's lock."""
+    run = folder.run()
+    shelf = installation.kits()
+    places = Places(
+        kits={reference: shelf.folder(kit.kit_id) for reference, kit in run.kits.items()},
+        material=installation.material().folder,
+    )
+    folder.reopen()
+    _event(folder, run, RunState.RUNNING, "")
+    with suppress(*DELIVERY_ERRORS):  # so that the run is seen while it measures; what fails now is sent later
+        deliver_run(installation, folder)
+    state, detail = _measure(folder, run, places, report)
+    _event(folder, run, state, detail)
+    try:
+        deliver_run(installation, folder, report.storing)
+    except DELIVERY_ERRORS as error:
+        return RunEnd(run, state, detail, str(error) or type(error).__name__)
+    folder.mark_delivered()
+    return RunEnd(run, state, detail, None)
+
+
+def deliver_leftovers(installation: Installation) -> list[Run]:
+    """Deliver runs whose own process ended before it could. Returns those delivered now."""
+    delivered = []
+    for folder in installation.run_folders():
+        if folder.is_delivered():
+            continue
+        with folder.locked() as ours:
+            if not ours:
+                continue
+            run = folder.run()
+            events = folder.events()
+            if not events or events[-1].state is RunState.RUNNING:
+                detail = f"the measuring process ended; kexbench run --resume {run.run_id} goes on"
+                _event(folder, run, RunState.FAILED, detail)
+            deliver_run(installation, folder)
+            folder.mark_delivered()
+            delivered.append(run)
+    return delivered
+
+
+def _measure(folder: RunFolder, run: Run, places: Places, report: Reporter) -> tuple[RunState, str]:
+    """All jobs, one after the other; the state of the run after them."""
+    total = sum(job.invocations * len(job.blocks) * len(job.case_ids) for job in run.plan.jobs)
+    before = 0
+    for job in run.plan.jobs:
+        offset = before
+        end = run_job(folder, run, job, places, lambda case_id, done, _: report.measuring(case_id, offset + done, total))  # noqa: B023
+        if end is JobEnd.CANCELLED:
+            return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on"
+        if end is JobEnd.FAILED:
+            return RunState.FAILED, f"the runner failed: see {folder.log}"
+        before += job.invocations * len(job.blocks) * len(job.case_ids)
+    measured = len(folder.invocations(run))
+    return RunState.FINISHED, "" if measured >= total else f"{measured} of {total} invocations"
+
+
+def _event(folder: RunFolder, run: Run, state: RunState, detail: str) -> None:
+    folder.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail))

@@ -1,0 +1,122 @@
+"""From a spec's text and a catalogue's text to a plan, or to all faults at once."""
+
+from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan_id_of
+from kexbench.planning import estimate, pack
+from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
+from kexbench.planning.expand import MAX_CASES, count_cases, expand
+from kexbench.planning.spec import Catalogue, Matrix, Spec
+from kexbench.planning.subjects import UnknownSelector, resolve
+
+BATCH_NS = 5_000_000
+"""Shorter batches measure cold caches, longer ones the drift of the machine."""
+
+
+def read_catalogue(text: str, file: str) -> Catalogue:
+    """Raises DocumentError."""
+    document = parse_document(text, file)
+    catalogue, faults = validate(document, Catalogue)
+    if catalogue is None:
+        raise DocumentError(file, faults)
+    return catalogue
+
+
+def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
+    """The plan of a spec. Raises DocumentError with every fault of the spec."""
+    document = parse_document(text, file)
+    spec, faults = validate(document, Spec)
+    subjects, unknown = _subjects(document, catalogue)
+    faults += unknown
+    faults += _too_large(document)
+    if spec is None or faults:
+        raise DocumentError(file, faults)
+    plan = _assemble(spec, subjects)
+    if not plan.cases:
+        raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
+    if faults := _unknown_references(document, plan):
+        raise DocumentError(file, faults)
+    if plan.estimated_s > plan.measure.max_duration_s:
+        message = (
+            f"measuring takes about {plan.estimated_s / 60:.0f} minutes, longer than the "
+            f"{plan.measure.max_duration_s / 60:.0f} allowed: raise maxDuration, or measure fewer cases or invocations"
+        )
+        raise DocumentError(file, [document.fault(("measure", "maxDuration"), message)])
+    return plan
+
+
+def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...]) -> Plan:
+    cases, skipped = expand(spec.matrix)
+    pools = tuple(spec.pools)
+    measure = Measure(
+        invocations=spec.measure.invocations,
+        batches=spec.measure.batches,
+        batch_ns=BATCH_NS,
+        max_duration_s=spec.measure.max_duration,
+    )
+    references = tuple(subject.reference for subject in subjects)
+    case_ids = tuple(case.case_id for case in cases)
+    draft = Plan(
+        plan_id="",
+        spec_name=spec.metadata.name,
+        description=spec.metadata.description,
+        pools=pools,
+        subjects=subjects,
+        cases=cases,
+        skipped=skipped,
+        measure=measure,
+        jobs=pack.jobs(spec.metadata.name, pools, case_ids, references, measure.invocations),
+        estimated_s=round(estimate.estimated_seconds(cases, len(subjects), len(pools), measure), 1),
+        reference=Reference.model_validate(spec.reference.model_dump()) if spec.reference else None,
+    )
+    return draft.model_copy(update={"plan_id": plan_id_of(draft.model_dump(mode="json", exclude={"plan_id"}))})
+
+
+def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSubject, ...], list[Fault]]:
+    """The subjects, each once, checked even where other parts of the spec are at fault."""
+    found: dict[str, PlannedSubject] = {}
+    faults: list[Fault] = []
+    written = document.value.get("subjects")
+    for index, entry in enumerate(written if isinstance(written, list) else []):
+        for library, selectors in entry.items() if isinstance(entry, dict) else ():
+            if library not in ("openssl", "gnutls", "fake"):
+                continue
+            for position, selector in enumerate([selectors] if isinstance(selectors, str) else selectors or []):
+                if not isinstance(selector, str):
+                    continue
+                try:
+                    for subject in resolve(library, selector, catalogue):
+                        found.setdefault(subject.reference, subject)
+                except UnknownSelector as error:
+                    faults.append(document.fault(("subjects", index, library, position), str(error)))
+    return tuple(found.values()), faults
+
+
+def _too_large(document: Document) -> list[Fault]:
+    """A fault where the matrix names more cases than a spec may have."""
+    written = document.value.get("matrix")
+    faults = []
+    for index, entry in enumerate(written if isinstance(written, list) else [written]):
+        try:
+            count = count_cases(Matrix.model_validate(entry))
+        except ValueError:
+            continue  # its own faults are reported already
+        if count > MAX_CASES:
+            path = ("matrix", index) if isinstance(written, list) else ("matrix",)
+            message = f"{count:,} cases, more than the {MAX_CASES:,} a spec may have: shorten the lists"
+            faults.append(document.fault(path, message))
+    return faults
+
+
+def _unknown_references(document: Document, plan: Plan) -> list[Fault]:
+    """Faults of a reference that names cases which the matrix does not have."""
+    known = [case.case_id for case in plan.cases]
+    faults = []
+    for position, table in enumerate(plan.reference.tables if plan.reference else ()):
+        named = [(("rows", row, "caseId"), entry.case_id) for row, entry in enumerate(table.rows)]
+        for place, case_id in [(("baseline",), table.baseline), *named]:
+            if case_id not in known:
+                message = f"the matrix has no case '{case_id}'{closest(case_id, known)}"
+                faults.append(document.fault(("reference", "tables", position, *place), message))
+        if table.baseline not in (entry.case_id for entry in table.rows):
+            message = "the baseline must be one of the table's rows"
+            faults.append(document.fault(("reference", "tables", position, "baseline"), message))
+    return faults

@@ -1,0 +1,147 @@
+"""The spec (`kind: Benchmark`) and the catalogue (`kind: Catalogue`) as people write them.
+
+Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case in Python.
+"""
+
+import re
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from kexbench.domain.cases import (
+    CURVES,
+    DH_BITS,
+    DH_GROUPS,
+    EC_GROUPS,
+    RSA_BITS_MAX,
+    RSA_BITS_MIN,
+    Cipher,
+    KeyExchange,
+    Protocol,
+)
+
+API_VERSION = "kexbench.dev/v1"
+TRACKED = "tracked"
+MAX_INVOCATIONS = 1000
+MAX_BATCHES = 1000
+Item = TypeVar("Item")
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+class _Written(BaseModel):
+    """What a person wrote: unknown fields are faults."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+
+def _distinct(values: list[Item]) -> list[Item]:
+    repeated = sorted({str(value) for value in values if values.count(value) > 1})
+    if repeated:
+        raise ValueError(f"given twice: {', '.join(repeated)}")
+    return values
+
+
+def _seconds(text: Any) -> Any:
+    """`90s`, `20m` or `2h` as seconds."""
+    found = re.fullmatch(r"(\d{1,6})([smh])", text) if isinstance(text, str) else None
+    if not found:
+        raise ValueError("must be a whole number with s, m or h behind it, such as 20m")
+    return int(found[1]) * _SECONDS[found[2]]
+
+
+def _one_or_more(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _one_matrix_or_more(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+Distinct = Annotated[list[Item], Field(min_length=1), AfterValidator(_distinct)]
+EcGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519"]
+Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
+DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096"]
+DhBits = Annotated[int, AfterValidator(lambda bits: _known_dh_bits(bits))]
+RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
+LibraryName = Literal["openssl", "gnutls", "fake"]
+
+assert EcGroup.__args__ == EC_GROUPS and Curve.__args__ == CURVES and DhGroup.__args__ == DH_GROUPS  # type: ignore[attr-defined]
+
+
+def _known_dh_bits(bits: int) -> int:
+    if bits not in DH_BITS:
+        raise ValueError(f"no parameters of {bits} bits are shipped: choose from {', '.join(map(str, DH_BITS))}")
+    return bits
+
+
+class Metadata(_Written):
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+    description: Annotated[str, Field(max_length=2000)] = ""
+
+
+class Matrix(_Written):
+    """Every combination of the values is a case; a dimension that a key exchange lacks is left out of it."""
+
+    protocol: Distinct[Protocol]
+    key_exchange: Distinct[KeyExchange]
+    cipher: Distinct[Cipher] = [Cipher.AES_128_GCM]
+    rsa_bits: Distinct[RsaBits] = Field([2048], description="RSA key sizes of the certificates")
+    curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
+    group: Distinct[EcGroup] = Field(["P-256"], description="groups of ECDHE key exchanges")
+    dh_bits: Distinct[DhBits] | None = Field(None, description="sizes of custom DH parameters")
+    dh_group: Distinct[DhGroup] | None = Field(None, description="named groups of DHE; ffdhe2048 where neither is given")
+
+
+class MeasureSpec(_Written):
+    invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
+    batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = 20
+    max_duration: Annotated[int, BeforeValidator(_seconds, json_schema_input_type=str), Field(ge=1)] = 3600
+
+
+class ReferenceRowSpec(_Written):
+    case_id: str
+    rate: Annotated[float, Field(gt=0)]
+
+
+class ReferenceTableSpec(_Written):
+    title: str
+    baseline: str
+    rows: Annotated[list[ReferenceRowSpec], Field(min_length=2)]
+
+
+class ReferenceSpec(_Written):
+    """Published figures, in handshakes per second, that the report sets beside the measured ones."""
+
+    title: str
+    notes: str = ""
+    tables: Annotated[list[ReferenceTableSpec], Field(min_length=1)]
+
+
+class Spec(_Written):
+    """A benchmark: what is measured, on which libraries, where and how much."""
+
+    api_version: Literal["kexbench.dev/v1"]
+    kind: Literal["Benchmark"]
+    metadata: Metadata
+    subjects: Annotated[
+        list[dict[LibraryName, Annotated[Distinct[str], BeforeValidator(_one_or_more)]]], Field(min_length=1)
+    ]
+    pools: Distinct[Literal["local"]] = ["local"]
+    matrix: Annotated[list[Matrix], Field(min_length=1), BeforeValidator(_one_matrix_or_more)]
+    measure: MeasureSpec = MeasureSpec()
+    reference: ReferenceSpec | None = None
+
+
+class CatalogueEntry(_Written):
+    """One tracked version: where it comes from and the version it is known to be, as a prefix."""
+
+    source: Annotated[str, Field(pattern=r"^[a-z]+(/[a-z0-9.+_=-]+)?$")]
+    version: str | None = None
+    notes: str = ""
+
+
+class Catalogue(_Written):
+    api_version: Literal["kexbench.dev/v1"]
+    kind: Literal["Catalogue"]
+    libraries: dict[LibraryName, list[CatalogueEntry]]

@@ -1,0 +1,39 @@
+"""Selectors of a spec (`tracked`, a source, a version) resolved against the catalogue."""
+
+from kexbench.domain.plans import PlannedSubject
+from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
+
+SOURCE_WORDS = ("system", "debian/")
+"""How selectors begin that name a source themselves, so that no catalogue entry is needed."""
+
+
+class UnknownSelector(ValueError):
+    """A selector that names no subject; the text names what there is."""
+
+
+def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[PlannedSubject]:
+    """The subjects that a selector names, oldest first as the catalogue lists them. Raises UnknownSelector."""
+    entries = catalogue.libraries.get(library, [])
+    if selector == TRACKED:
+        if not entries:
+            raise UnknownSelector(f"the catalogue tracks no version of {library}")
+        return [_subject(library, entry) for entry in entries]
+    found = [entry for entry in entries if selector == entry.source or _covers(entry.version, selector)]
+    if found:
+        return [_subject(library, entry) for entry in found]
+    if library == "fake" or selector.startswith(SOURCE_WORDS):
+        return [PlannedSubject(library=library, source=selector, declared_version=None)]
+    known = [TRACKED, *(entry.version or entry.source for entry in entries)]
+    raise UnknownSelector(
+        f"unknown version '{selector}' of {library}; the catalogue has {', '.join(known)}; "
+        "or name a source, such as system or debian/trixie"
+    )
+
+
+def _subject(library: LibraryName, entry: CatalogueEntry) -> PlannedSubject:
+    return PlannedSubject(library=library, source=entry.source, declared_version=entry.version)
+
+
+def _covers(declared: str | None, selector: str) -> bool:
+    """Whether `3.5.7` is covered by the selector `3.5` (and `3.50` is not)."""
+    return declared is not None and (declared == selector or declared.startswith(f"{selector}."))

@@ -1,0 +1,54 @@
+"""Measures one job, invocation by invocation, and appends each to the results file."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.domain.hosts import HostLoad
+from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.runner.invocation import measure_invocation
+from kexbench.runner.order import Turn, turns
+from kexbench.runner.results import ResultsFile, read_results
+from kexbench.runner.ticket import Ticket
+
+HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
+"""Outcomes after which a subject is not tried again on a case: it will not change, or costs too much time."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """After each invocation: how many of the job's are done, and how many there are."""
+
+    case_id: str
+    done: int
+    total: int
+
+
+def measure_job(
+    ticket: Ticket, cpu: int | None, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
+) -> Iterator[Progress]:
+    """Measure what the results file lacks. Ends early when cancelled or out of time, between invocations."""
+    known = read_results(ticket.results)
+    done = {(invocation.case_id, invocation.invocation) for invocation in known}
+    hopeless = {pair for invocation in known for pair in _hopeless(invocation)}
+    every = list(turns(ticket.job, ticket.seed))
+    deadline = time.monotonic() + ticket.measure.max_duration_s
+    results = ResultsFile(ticket.results)
+    try:
+        for number, turn in enumerate(every, start=1):
+            if cancelled() or time.monotonic() > deadline:
+                return
+            block = tuple(subject for subject in turn.block if (turn.case_id, subject) not in hopeless)
+            if block and (turn.case_id, turn.invocation) not in done:
+                turn = Turn(turn.case_id, block, turn.invocation)
+                invocation = measure_invocation(ticket, turn, cpu, log, load)
+                results.append(invocation)
+                hopeless.update(_hopeless(invocation))
+            yield Progress(turn.case_id, number, len(every))
+    finally:
+        results.close()
+
+
+def _hopeless(invocation: Invocation) -> list[tuple[str, str]]:
+    return [(invocation.case_id, outcome.subject) for outcome in invocation.outcomes if outcome.kind in HOPELESS]

@@ -1,0 +1,281 @@
+"""The store on ClickHouse, embedded (chDB) or a server by URL, through one client library.
+
+All SQL is fixed text with bound parameters. chDB allows one process a directory and one client a
+thread, and a fork after opening hangs: start no child by fork from a process that has a store.
+"""
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import ClickHouseError
+
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.store import migrate, rows
+from kexbench.store.port import (
+    HostKindRow,
+    InvocationKey,
+    MedianRow,
+    OutcomeRow,
+    RunProgress,
+    Selection,
+    StoreError,
+    SubjectRow,
+)
+
+_COUNTED = "(run_id, job_id, case_id, invocation, attempt) IN (SELECT * FROM counted_invocations)"
+_SELECTED = """
+    ({pool:String} = '' OR pool = {pool:String})
+    AND ({cpu_model:String} = '' OR cpu_model = {cpu_model:String})
+    AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
+    AND ({case_id:String} = '' OR case_id = {case_id:String})
+    AND ({run_id:String} = '' OR run_id = {run_id:String})
+"""
+_CELL = "case_id, library, version_key, build_profile"
+
+
+class ClickHouseStore:
+    """Implements the store's port. Safe for threads: each has a client of its own."""
+
+    def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:
+        """`dsn` is `chdb:///absolute/folder` or the http(s) URL of a server."""
+        if not database.isidentifier():
+            raise StoreError(f"not a database name: {database!r}")
+        self._dsn = dsn
+        self._database = database
+        self._clauses = clauses
+        self._local = threading.local()
+
+    def migrate(self) -> None:
+        """Bring the database to this release's schema. Raises StoreError."""
+        client = self._open("default" if self._embedded else "")
+        client.command(f"CREATE DATABASE IF NOT EXISTS {self._database}")
+        client.close()
+        self._client.command(self._clauses.fill(migrate.APPLIED_TABLE))
+        applied = {
+            row["version"]: row["sha256"]
+            for row in self._query("SELECT version, sha256 FROM schema_migrations FINAL ORDER BY version")
+        }
+        migrate.apply(
+            migrate.pending(migrate.load_migrations(), applied),
+            self._clauses,
+            self._client.command,
+            lambda done: self._insert(
+                "schema_migrations",
+                [
+                    {
+                        "version": done.version,
+                        "name": done.name,
+                        "sha256": done.sha256,
+                        "statements": len(done.statements),
+                    }
+                ],
+            ),
+        )
+
+    def engine(self) -> str:
+        version = next(self._query("SELECT version() AS version"))["version"]
+        return f"{'chDB' if self._embedded else 'ClickHouse'} {version}"
+
+    def add_run(self, run: Run) -> None:
+        self._insert("runs", [rows.run_row(run)])
+
+    def add_event(self, event: RunEvent) -> None:
+        self._insert("run_events", [{**event.model_dump(), "state": str(event.state)}])
+
+    def add_invocation(self, run: Run, invocation: Invocation) -> None:
+        """The row in `invocations` is written last: without it nothing of the rest counts."""
+        self._insert("samples", rows.sample_rows(run, invocation))
+        self._insert("outcomes", rows.outcome_rows(run, invocation))
+        self._insert("invocations", [rows.invocation_row(invocation)])
+
+    def run(self, run_id: str) -> Run | None:
+        found = self._query("SELECT run FROM runs FINAL WHERE run_id = {run_id:String}", {"run_id": run_id})
+        return next((Run.model_validate_json(row["run"]) for row in found), None)
+
+    def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
+        found = self._query(
+            "SELECT run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
+            " ORDER BY created_at DESC, run_id LIMIT {limit:UInt32}",
+            {"before": before or datetime(2200, 1, 1, tzinfo=UTC), "limit": limit},
+        )
+        return [Run.model_validate_json(row["run"]) for row in found]
+
+    def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
+        parameters = {"run_ids": run_ids}
+        events = self._query(
+            "SELECT run_id, max(at) AS newest, argMax(state, (at, state)) AS last_state, argMax(detail, (at, state)) AS last_detail"
+            " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
+            parameters,
+        )
+        counts = {
+            row["run_id"]: row
+            for row in self._query(
+                "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
+                " sum(preempted_batches) AS preempted FROM invocations FINAL"
+                " WHERE run_id IN {run_ids:Array(String)}"
+                f" AND {_COUNTED} GROUP BY run_id",
+                parameters,
+            )
+        }
+        return {
+            row["run_id"]: RunProgress(
+                event=RunEvent(
+                    run_id=row["run_id"], at=row["newest"], state=RunState(row["last_state"]), detail=row["last_detail"]
+                ),
+                invocations_stored=counts.get(row["run_id"], {}).get("stored", 0),
+                discarded_batches=counts.get(row["run_id"], {}).get("discarded", 0),
+                preempted_batches=counts.get(row["run_id"], {}).get("preempted", 0),
+            )
+            for row in events
+        }
+
+    def invocations(self, run_id: str) -> set[InvocationKey]:
+        found = self._query(
+            "SELECT DISTINCT job_id, attempt, case_id, invocation FROM invocations WHERE run_id = {run_id:String}",
+            {"run_id": run_id},
+        )
+        return {InvocationKey(**row) for row in found}
+
+    def host_kinds(self) -> list[HostKindRow]:
+        """The host kinds with samples, the one measured last first."""
+        found = self._query(
+            "SELECT pool, cpu_model FROM samples WHERE metric = 'cpu_ns'"
+            " GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model"
+        )
+        return [HostKindRow(**row) for row in found]
+
+    def subjects(self) -> list[SubjectRow]:
+        columns = ", ".join(rows.SUBJECT_COLUMNS)
+        found = self._query(
+            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' GROUP BY {columns}"
+            " ORDER BY library, version_key, build_profile, max(measured_at)"
+        )
+        return [SubjectRow(**row) for row in found]
+
+    def medians(self, selection: Selection) -> list[MedianRow]:
+        """Of each cell the newest run's invocation medians; with a run named, that run's."""
+        found = self._query(
+            f"SELECT {_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median"
+            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED}"
+            f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED} GROUP BY {_CELL})"
+            " ORDER BY library, version_key, build_profile, case_id, unit",
+            _parameters(selection),
+        )
+        return [
+            MedianRow(
+                case=rows.case_of(row),
+                subject=rows.subject_of(row),
+                run_id=row["run_id"],
+                measured_at=row["measured_at"],
+                unit=row["unit"],
+                median=row["median"],
+            )
+            for row in found
+        ]
+
+    def outcomes(self, selection: Selection) -> list[OutcomeRow]:
+        """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
+        found = self._query(
+            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
+            " any(detail) AS text, count() AS times"
+            f" FROM outcomes FINAL WHERE {_SELECTED} AND {_COUNTED}"
+            f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
+            f" WHERE {_SELECTED} AND {_COUNTED} GROUP BY {_CELL})"
+            f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
+            _parameters(selection),
+        )
+        return [
+            OutcomeRow(
+                case=rows.case_of(row),
+                subject=rows.subject_of(row),
+                run_id=row["run_id"],
+                measured_at=row["newest"],
+                kind=OutcomeKind(row["kind"]),
+                reason=row["why"],
+                detail=row["text"] or None,
+                invocations=row["times"],
+            )
+            for row in found
+        ]
+
+    def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
+        """Counted samples with their batch values, in the order of the table."""
+        query = (
+            "SELECT run_id, job_id, invocation, measured_at, pool, cpu_model, library, version, source,"
+            " build_profile_label AS build_profile, kit_id, case_id, protocol, key_exchange, rsa_bits, curve,"
+            " `group`, cipher, metric, n, median, p05, p95, values"
+            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED}"
+            " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
+        )
+        return self._query(query, _parameters(selection))
+
+    def close(self) -> None:
+        client = getattr(self._local, "client", None)
+        if client is not None:
+            client.close()
+            self._local.client = None
+
+    @property
+    def _embedded(self) -> bool:
+        return self._dsn.startswith("chdb:")
+
+    @property
+    def _client(self) -> Client:
+        client: Client | None = getattr(self._local, "client", None)
+        if client is None:
+            client = self._local.client = self._open(self._database)
+        return client
+
+    def _open(self, database: str) -> Client:
+        try:
+            if self._embedded:
+                folder = Path(self._dsn.removeprefix("chdb://"))
+                folder.mkdir(parents=True, exist_ok=True)
+                return clickhouse_connect.get_client(interface="chdb", path=str(folder), database=database)
+            return clickhouse_connect.get_client(dsn=self._dsn, database=database, autogenerate_session_id=False)
+        except ClickHouseError as error:
+            raise StoreError(f"the store at {self._dsn} does not open: {error}") from error
+        except ImportError as error:
+            raise StoreError("the embedded store needs chDB: install kexbench[local]") from error
+
+    def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+        try:
+            found: Iterator[dict[str, Any]] = self._client.query(sql, parameters=parameters).named_results()
+        except ClickHouseError as error:
+            raise StoreError(f"the store refused a query: {error}") from error
+        return found
+
+    def _insert(self, table: str, content: list[rows.Row]) -> None:
+        if not content:
+            return
+        try:
+            self._client.insert(
+                table,
+                [list(row.values()) for row in content],
+                column_names=list(content[0]),
+                settings={"insert_deduplication_token": rows.deduplication_token(table, content), "async_insert": 0},
+            )
+        except ClickHouseError as error:
+            raise StoreError(f"the store refused rows for {table}: {error}") from error
+
+
+def _columns() -> str:
+    return ", ".join(f"`{column}`" for column in (*rows.CASE_COLUMNS, *rows.SUBJECT_COLUMNS, "case_id"))
+
+
+def _parameters(selection: Selection) -> dict[str, Any]:
+    return {
+        "metric": str(selection.metric),
+        "pool": selection.pool or "",
+        "cpu_model": selection.cpu_model or "",
+        "libraries": list(selection.libraries),
+        "case_id": selection.case_id or "",
+        "run_id": selection.run_id or "",
+    }

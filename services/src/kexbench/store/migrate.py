@@ -1,0 +1,80 @@
+"""Applies the numbered migrations that a database does not have yet."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+
+from kexbench.store.port import StoreError
+
+APPLIED_TABLE = """
+CREATE TABLE IF NOT EXISTS schema_migrations
+(version UInt32, name String, sha256 String, statements UInt32)
+ENGINE = $REPLACING ORDER BY version
+"""
+
+
+@dataclass(frozen=True)
+class Migration:
+    version: int
+    name: str
+    sha256: str
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EngineClauses:
+    """What differs between one server, a replicated cluster and chDB."""
+
+    replacing: str = "ReplacingMergeTree"
+    deduplication_window: str = "non_replicated_deduplication_window"
+
+    def fill(self, sql: str) -> str:
+        return Template(sql).substitute(REPLACING=self.replacing, DEDUPLICATION_WINDOW=self.deduplication_window)
+
+
+def load_migrations() -> list[Migration]:
+    """All migrations of this release, in order. Numbers must be 1, 2, 3 and so on."""
+    found = []
+    for file in files("kexbench.store.migrations").iterdir():
+        if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
+            text = file.read_text()
+            body = re.sub(r"^--.*$", "", text, flags=re.MULTILINE)
+            statements = tuple(part.strip() for part in body.split(";") if part.strip())
+            found.append(Migration(int(match[1]), match[2], hashlib.sha256(text.encode()).hexdigest(), statements))
+    found.sort(key=lambda migration: migration.version)
+    if [migration.version for migration in found] != list(range(1, len(found) + 1)):
+        raise StoreError("the migrations are not numbered 1, 2, 3 and so on: the installation is damaged")
+    return found
+
+
+def pending(migrations: list[Migration], applied: dict[int, str]) -> list[Migration]:
+    """Those not applied yet. Raises StoreError when the database knows others than this release."""
+    for version, sha256 in applied.items():
+        if version > len(migrations):
+            raise StoreError(
+                f"the store has migration {version}, which this release does not know: use the newer release"
+            )
+        if migrations[version - 1].sha256 != sha256:
+            raise StoreError(f"migration {version} differs from the one that was applied to this store")
+    return [migration for migration in migrations if migration.version not in applied]
+
+
+def apply(
+    migrations: list[Migration],
+    clauses: EngineClauses,
+    execute: Callable[[str], object],
+    record: Callable[[Migration], object],
+) -> None:
+    """Run each migration's statements and record it. A statement that was killed half-way through
+    a migration can run again, since it creates only what does not exist."""
+    for migration in migrations:
+        for statement in migration.statements:
+            execute(clauses.fill(_repeatable(statement)))
+        record(migration)
+
+
+def _repeatable(statement: str) -> str:
+    return re.sub(r"^CREATE (TABLE|VIEW|MATERIALIZED VIEW) (?!IF NOT EXISTS)", r"CREATE \1 IF NOT EXISTS ", statement)

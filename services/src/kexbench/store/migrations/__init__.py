@@ -1,0 +1,1 @@
+"""Numbered SQL files, applied once each and in order; a file that was applied is never edited."""

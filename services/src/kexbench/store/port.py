@@ -1,0 +1,110 @@
+"""The store's port: what the rest of kexbench may ask of it. Every write can be repeated."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from kexbench.domain.cases import Case
+from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.samples import Invocation, Metric, OutcomeKind
+
+
+class StoreError(Exception):
+    """The store refused or failed; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class HostKindRow:
+    pool: str
+    cpu_model: str
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """What the store holds of a run beside its facts."""
+
+    event: RunEvent
+    invocations_stored: int
+    discarded_batches: int
+    preempted_batches: int
+
+
+@dataclass(frozen=True)
+class InvocationKey:
+    job_id: str
+    attempt: int
+    case_id: str
+    invocation: int
+
+
+@dataclass(frozen=True)
+class SubjectRow:
+    """A library at a version, build profile and kit, as stored with every sample."""
+
+    library: str
+    version: str
+    version_key: str
+    source: str
+    build_profile: str
+    build_profile_label: str
+    kit_id: str
+
+
+@dataclass(frozen=True)
+class MedianRow:
+    """The median over the batches of one subject in one invocation."""
+
+    case: Case
+    subject: SubjectRow
+    run_id: str
+    measured_at: datetime
+    unit: str
+    """Names the invocation: rows with the same unit were interleaved."""
+    median: float
+
+
+@dataclass(frozen=True)
+class OutcomeRow:
+    """Why a cell has no number in some invocations of a run."""
+
+    case: Case
+    subject: SubjectRow
+    run_id: str
+    measured_at: datetime
+    kind: OutcomeKind
+    reason: str
+    detail: str | None
+    invocations: int
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to read; None leaves a dimension open. Only counted attempts are read."""
+
+    metric: Metric
+    pool: str | None = None
+    cpu_model: str | None = None
+    libraries: tuple[str, ...] = ()
+    case_id: str | None = None
+    run_id: str | None = None
+
+
+class Store(Protocol):
+    """Implementations are safe to call from several threads."""
+
+    def migrate(self) -> None: ...
+    def engine(self) -> str: ...
+    def add_run(self, run: Run) -> None: ...
+    def add_event(self, event: RunEvent) -> None: ...
+    def add_invocation(self, run: Run, invocation: Invocation) -> None: ...
+    def run(self, run_id: str) -> Run | None: ...
+    def runs(self, limit: int, before: datetime | None = None) -> list[Run]: ...
+    def progress(self, run_ids: list[str]) -> dict[str, RunProgress]: ...
+    def invocations(self, run_id: str) -> set[InvocationKey]: ...
+    def host_kinds(self) -> list[HostKindRow]: ...
+    def subjects(self) -> list[SubjectRow]: ...
+    def medians(self, selection: Selection) -> list[MedianRow]: ...
+    def outcomes(self, selection: Selection) -> list[OutcomeRow]: ...
+    def export(self, selection: Selection) -> Iterator[dict[str, Any]]: ...
+    def close(self) -> None: ...

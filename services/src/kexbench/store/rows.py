@@ -1,0 +1,128 @@
+"""Between domain values and rows of the store's tables: pure, no client."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from kexbench.domain.canonical import canonical_json, content_hash
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Invocation
+from kexbench.store.port import SubjectRow
+
+Row = dict[str, Any]
+CASE_COLUMNS = ("protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher")
+SUBJECT_COLUMNS = ("library", "version", "version_key", "source", "build_profile", "build_profile_label", "kit_id")
+
+
+def sample_rows(run: Run, invocation: Invocation) -> list[Row]:
+    """One row a subject and metric, in a fixed order."""
+    rows = []
+    for sample in sorted(invocation.samples, key=lambda sample: (sample.metric, sample.subject)):
+        values = np.asarray(sample.values)
+        p05, median, p95 = (float(value) for value in np.quantile(values, (0.05, 0.5, 0.95)))
+        rows.append(
+            {
+                **_cell_columns(run, invocation, sample.subject),
+                "metric": str(sample.metric),
+                "n": len(values),
+                "median": median,
+                "p05": p05,
+                "p95": p95,
+                "values": list(sample.values),
+            }
+        )
+    return rows
+
+
+def outcome_rows(run: Run, invocation: Invocation) -> list[Row]:
+    return [
+        {
+            **_cell_columns(run, invocation, outcome.subject),
+            "kind": str(outcome.kind),
+            "reason": outcome.reason,
+            "detail": outcome.detail or "",
+        }
+        for outcome in sorted(invocation.outcomes, key=lambda outcome: outcome.subject)
+    ]
+
+
+def invocation_row(invocation: Invocation) -> Row:
+    return {
+        **_invocation_columns(invocation),
+        "discarded_batches": invocation.discarded_batches,
+        "preempted_batches": invocation.preempted_batches,
+        "host_load": invocation.host_load.model_dump_json(),
+        "negotiated": canonical_json(
+            {subject: found.model_dump(mode="json") for subject, found in invocation.negotiated.items()}
+        ),
+    }
+
+
+def run_row(run: Run) -> Row:
+    return {
+        "run_id": run.run_id,
+        "created_at": run.created_at,
+        "spec_name": run.plan.spec_name,
+        "plan_id": run.plan.plan_id,
+        "run": run.model_dump_json(),
+    }
+
+
+def deduplication_token(table: str, rows: list[Row]) -> str:
+    """Holds the content, since the same token with other data would be dropped silently."""
+    return content_hash([table, [{key: str(value) for key, value in row.items()} for row in rows]], length=32)
+
+
+def subject_of(row: Row) -> SubjectRow:
+    return SubjectRow(**{column: row[column] for column in SUBJECT_COLUMNS})
+
+
+def case_of(row: Row) -> Case:
+    return Case.model_validate({column: row[column] for column in CASE_COLUMNS})
+
+
+def subjects_of_run(run: Run) -> Iterator[tuple[str, SubjectRow]]:
+    """Each subject of a run's plan, by reference, as its samples are stored."""
+    for reference, kit in run.kits.items():
+        yield reference, SubjectRow(**_subject_columns(kit))
+
+
+def _cell_columns(run: Run, invocation: Invocation, reference: str) -> Row:
+    case = run.plan.case(invocation.case_id)
+    pool = next(job.pool for job in run.plan.jobs if job.job_id == invocation.job_id)
+    return {
+        **_invocation_columns(invocation),
+        **_subject_columns(run.kits[reference]),
+        **{column: getattr(case, column) for column in CASE_COLUMNS},
+        "reference": reference,
+        "pool": pool,
+        "cpu_model": run.host.cpu_model,
+    }
+
+
+def _subject_columns(kit: KitManifest) -> Row:
+    return {
+        "library": kit.library,
+        "version": kit.version,
+        "version_key": kit.version_key,
+        "source": kit.source,
+        "build_profile": kit.build_profile.id,
+        "build_profile_label": kit.build_profile.label,
+        "kit_id": kit.kit_id,
+    }
+
+
+def _invocation_columns(invocation: Invocation) -> Row:
+    return {
+        "run_id": invocation.run_id,
+        "job_id": invocation.job_id,
+        "case_id": invocation.case_id,
+        "invocation": invocation.invocation,
+        "attempt": invocation.attempt,
+        "host_id": invocation.host_id,
+        "measured_at": datetime.fromisoformat(invocation.started_at),
+    }

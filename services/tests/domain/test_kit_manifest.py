@@ -1,0 +1,150 @@
+"""References, profiles and the manifest, whose id must be the same everywhere and change with anything."""
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
+
+GOLDEN = Path(__file__).parents[3] / "bench-specs/schema/examples/kit-manifest.json"
+
+
+def example() -> dict[str, Any]:
+    """The fields of the golden example: a kit of the fake backend."""
+    loader = "lib/ld-linux-x86-64.so.2"
+    return {
+        "library": "fake",
+        "version": "1.0",
+        "source": "1.0+step=1.02",
+        "build_profile": BuildProfile(
+            provider="fake", linkage="shared", compiler="none", flags="none", libc="glibc", architecture="x86_64"
+        ),
+        "worker": (loader, "--inhibit-cache", "--library-path", "lib", "bin/worker"),
+        "arguments": ("--fake", "version=1.0,step=1.02"),
+        "environment": {
+            "LC_ALL": "C",
+            "OPENSSL_CONF": "/dev/null",
+            "OPENSSL_MODULES": "{kit}/lib/ossl-modules",
+            "OPENSSL_ENGINES": "{kit}/lib/engines",
+            "GNUTLS_SYSTEM_PRIORITY_FILE": "/dev/null",
+        },
+        "packages": (Package(name="libc6", version="2.41-12", sha256="1" * 64),),
+        "worker_compiler": "cc (Debian 14.2.0-19) 14.2.0",
+        "worker_flags": "-ffile-prefix-map={scratch}=kit -ffile-prefix-map={worker}=worker",
+        "worker_source_sha256": "2" * 64,
+        "files": {"bin/worker": "3" * 64, loader: "4" * 64, "lib/libc.so.6": "5" * 64},
+    }
+
+
+def changed(field: str) -> Any:
+    """Another valid value for one field."""
+    others: dict[str, Any] = {
+        "library": "gnutls",
+        "version": "1.1",
+        "build_profile": example()["build_profile"].model_copy(update={"flags": "-O3"}),
+        "worker": ("bin/worker",),
+        "arguments": (),
+        "environment": {},
+        "packages": (),
+        "worker_source_sha256": "6" * 64,
+        "files": {"bin/worker": "7" * 64},
+    }
+    return others.get(field, f"{example()[field]}x")
+
+
+def test_the_golden_manifest_is_what_the_model_writes() -> None:
+    written = KitManifest.sealed(**example()).model_dump_json(indent=2) + "\n"
+    if not GOLDEN.is_file() or GOLDEN.read_text() != written:
+        twin = GOLDEN.with_suffix(".actual.json")
+        twin.write_text(written)
+        pytest.fail(f"the manifest's format changed; if that is meant, move {twin.name} over {GOLDEN.name}")
+
+
+def test_the_golden_manifest_is_read_back_unchanged() -> None:
+    assert KitManifest.model_validate_json(GOLDEN.read_text()) == KitManifest.sealed(**example())
+
+
+@pytest.mark.parametrize("field", example())
+def test_the_id_changes_with_every_field(field: str) -> None:
+    other = KitManifest.sealed(**{**example(), field: changed(field)})
+    assert other.kit_id != KitManifest.sealed(**example()).kit_id
+
+
+def test_the_id_does_not_depend_on_the_order_of_fields_or_files() -> None:
+    fields = example()
+    backwards = {name: fields[name] for name in reversed(fields)}
+    backwards["files"] = dict(reversed(fields["files"].items()))
+    assert KitManifest.sealed(**backwards).kit_id == KitManifest.sealed(**fields).kit_id
+
+
+def test_a_manifest_changed_after_sealing_is_refused() -> None:
+    manifest = KitManifest.sealed(**example()).model_dump(mode="json")
+    manifest["files"]["bin/worker"] = "9" * 64
+    with pytest.raises(ValidationError, match="kit_id"):
+        KitManifest.model_validate(manifest)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../kit", "lib/../../x", "", "lib/\nx"])
+def test_a_file_outside_the_kit_is_refused(path: str) -> None:
+    with pytest.raises(ValidationError, match="inside a kit"):
+        KitManifest.sealed(**{**example(), "files": {path: "3" * 64}})
+
+
+def test_launching_starts_inside_the_kit_with_its_environment_alone() -> None:
+    launch = KitManifest.sealed(**example()).launch(
+        PurePosixPath("/kits/one"), PurePosixPath("/material"), "--cpu", "1"
+    )
+    assert launch.folder == "/kits/one"
+    assert launch.arguments == (
+        "/kits/one/lib/ld-linux-x86-64.so.2", "--inhibit-cache", "--library-path", "lib", "bin/worker",
+        "--material", "/material", "--fake", "version=1.0,step=1.02", "--cpu", "1",
+    )  # fmt: skip
+    assert launch.environment["OPENSSL_MODULES"] == "/kits/one/lib/ossl-modules"
+    with pytest.raises(ValueError, match="absolute"):
+        KitManifest.sealed(**example()).launch(PurePosixPath("kits/one"), PurePosixPath("/material"))
+
+
+def test_suites_share_a_profile_while_system_and_debian_differ() -> None:
+    def profile(provider: str) -> BuildProfile:
+        return BuildProfile(
+            provider=provider, compiler="distribution", flags="distribution", libc="glibc", architecture="x86_64"
+        )
+
+    assert profile("debian").id == profile("debian").id != profile("system").id
+    assert profile("debian").label == "debian shared x86_64"
+
+
+@pytest.mark.parametrize("text", ["openssl@system", "openssl@debian/trixie", "gnutls@debian/sid", "fake@1.0+step=1.02"])
+def test_a_reference_reads_as_it_is_written(text: str) -> None:
+    assert str(SubjectRef.parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("openssl", "openssl@system"),
+        ("nss@system", "openssl, gnutls, fake"),
+        ("openssl@", "not a source"),
+        ("openssl@../../etc", "not a source"),
+        ("openssl@debian/../sid", "not a source"),
+        ("openssl@-x", "not a source"),
+        ("openssl@a b", "not a source"),
+    ],
+)
+def test_a_wrong_reference_is_refused_in_words(wrong: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        SubjectRef.parse(wrong)
+
+
+@given(st.text())
+def test_no_text_makes_a_reference_that_reads_differently(text: str) -> None:
+    try:
+        ref = SubjectRef.parse(text)
+    except ValueError:
+        return
+    assert str(ref) == text
+    assert ".." not in ref.source.split("/")

@@ -1,0 +1,50 @@
+"""A shelf whose worker is a small stand-in, so that tests make whole kits without network and in a moment."""
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits.provider import Provider
+
+STANDIN = Path(__file__).parent / "standin"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "real: needs the real worker's sources and this machine's TLS libraries")
+
+
+@dataclass
+class Kitchen:
+    """A shelf, the worker's sources it uses, and what it said."""
+
+    shelf: Shelf
+    worker: Path
+    cache: Path
+    said: list[str] = field(default_factory=list)
+
+    def add(self, text: str, *, refresh: bool = False) -> KitManifest:
+        self.said.clear()
+        return self.shelf.add(SubjectRef.parse(text), self.said.append, refresh=refresh)
+
+    def leftovers(self) -> list[Path]:
+        """Everything on the shelf that is no finished kit, but for the folders that are always there."""
+        scratch = list((self.shelf.root / ".scratch").iterdir())
+        known = {"refs", "logs", ".scratch", ".lock", *(kit.folder_name for kit in self.shelf.list())}
+        return scratch + [path for path in self.shelf.root.iterdir() if path.name not in known]
+
+
+def kitchen_in(folder: Path, providers: tuple[Provider, ...] | None = None) -> Kitchen:
+    worker, cache = folder / "worker", folder / "cache"
+    if not worker.exists():
+        shutil.copytree(STANDIN, worker)
+    workshop = Workshop(WorkerSource(worker), providers or default_providers(cache))
+    return Kitchen(Shelf(folder / "kits", workshop), worker, cache)
+
+
+@pytest.fixture
+def kitchen(tmp_path: Path) -> Kitchen:
+    return kitchen_in(tmp_path)

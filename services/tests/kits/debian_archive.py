@@ -1,0 +1,73 @@
+"""A tiny Debian archive in a folder: enough packages to make a kit from, and no network."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from kexbench.kits.closure import this_architecture
+
+SUITE = "cosy"
+OUR_LIBC = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 2.0").split()[1]
+
+
+def write_archive(folder: Path, *, openssl: str = "9.8.7-1~deb99u1", libc: str = f"{OUR_LIBC}-1") -> Path:
+    """An archive with libssl-dev, the library it needs, and a C library; versions are Debian's."""
+    shutil.rmtree(folder, ignore_errors=True)
+    architecture = this_architecture()
+    upstream = openssl.partition("-")[0]
+    library_folder = f"usr/lib/{architecture.triplet}"
+    roots = {name: folder / "roots" / name for name in ("libc6", "libssl9", "libssl-dev")}
+    for root in roots.values():
+        (root / library_folder).mkdir(parents=True)
+
+    libc_folder = Path(f"/lib/{architecture.triplet}")
+    for path in (libc_folder / "libc.so.6", architecture.loader):
+        shutil.copy(path, roots["libc6"] / library_folder / path.name)
+    source = folder / "libssl.c"
+    source.write_text(f'const char *OpenSSL_version(int what) {{ return what ? "" : "OpenSSL {upstream} today"; }}\n')
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-Wl,-soname,libssl.so.9", "-o", roots["libssl9"] / library_folder / "libssl.so.9.8",
+         source], check=True,
+    )  # fmt: skip
+    (roots["libssl9"] / library_folder / "libssl.so.9").symlink_to("libssl.so.9.8")
+    # An absolute link, as older suites have them: it must be read inside the unpacked suite.
+    (roots["libssl-dev"] / library_folder / "libssl.so").symlink_to(f"/{library_folder}/libssl.so.9")
+    headers = roots["libssl-dev"] / "usr/include"
+    (headers / "openssl").mkdir(parents=True)
+    (headers / "openssl/opensslv.h").write_text("#include <openssl/configuration.h>\n")
+    (headers / architecture.triplet / "openssl").mkdir(parents=True)
+    (headers / architecture.triplet / "openssl/configuration.h").write_text("/* of this architecture */\n")
+
+    depends = {"libc6": "", "libssl9": "libc6", "libssl-dev": f"libssl9 (= {openssl})"}
+    versions = {"libc6": libc, "libssl9": openssl, "libssl-dev": openssl}
+    stanzas = [_package(folder, roots[name], name, versions[name], depends[name]) for name in roots]
+    _index(folder, "\n".join(stanzas))
+    return folder
+
+
+def _package(folder: Path, root: Path, name: str, version: str, depends: str) -> str:
+    control = f"Package: {name}\nVersion: {version}\nArchitecture: {this_architecture().debian}\n"
+    control += "Maintainer: Nobody <nobody@example.org>\nDescription: for a test\n"
+    control += f"Depends: {depends}\n" if depends else ""
+    (root / "DEBIAN").mkdir()
+    (root / "DEBIAN/control").write_text(control)
+    pool = folder / "pool"
+    pool.mkdir(exist_ok=True)
+    file = pool / f"{name}_{version}_{this_architecture().debian}.deb"
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "-b", root, file], check=True, capture_output=True)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    return f"{control}Filename: pool/{file.name}\nSize: {file.stat().st_size}\nSHA256: {digest}\n"
+
+
+def _index(folder: Path, packages: str) -> None:
+    name = f"main/binary-{this_architecture().debian}/Packages"
+    index = folder / "dists" / SUITE / name
+    index.parent.mkdir(parents=True)
+    index.write_text(packages)
+    digest = hashlib.sha256(packages.encode()).hexdigest()
+    (folder / "dists" / SUITE / "Release").write_text(
+        f"Suite: {SUITE}\nCodename: {SUITE}\nComponents: main\nArchitectures: {this_architecture().debian}\n"
+        f"SHA256:\n {digest} {len(packages.encode())} {name}\n"
+    )

@@ -1,0 +1,63 @@
+"""Tools get what they need of our environment and no more, end in time, and their failures are explained."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from kexbench.kits.errors import StepFailed, likely_cause
+from kexbench.kits.process import Attempt
+
+
+@pytest.fixture
+def attempt(tmp_path: Path) -> Attempt:
+    return Attempt(tmp_path, tmp_path / "log", lambda _: None)
+
+
+def test_settings_that_would_change_the_build_do_not_reach_a_tool(
+    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CFLAGS", "CPATH", "LD_PRELOAD_X", "MAKEFLAGS", "LANG", "https_proxy"):
+        monkeypatch.setenv(name, "http://proxy" if name == "https_proxy" else "mine")
+    lines = attempt.run(["env"], stage="compile", timeout_s=5).splitlines()
+    assert "https_proxy=http://proxy" in lines
+    assert "LANG=C" in lines
+    assert not any(line.endswith("=mine") for line in lines)
+
+
+def test_a_tool_that_hangs_is_ended_with_its_children(attempt: Attempt) -> None:
+    started = time.monotonic()
+    with pytest.raises(StepFailed, match=r"took longer than 0\.2 s"):
+        attempt.run(["sh", "-c", "sleep 30 & sleep 30"], stage="fetch", timeout_s=0.2)
+    assert time.monotonic() - started < 5
+
+
+def test_an_absent_tool_is_named(attempt: Attempt) -> None:
+    with pytest.raises(StepFailed, match="no-such-tool can't be started"):
+        attempt.run(["no-such-tool"], stage="compile", timeout_s=5)
+
+
+def test_everything_said_is_in_the_log(attempt: Attempt) -> None:
+    with pytest.raises(StepFailed, match="second"):
+        attempt.run(["sh", "-c", "echo first; echo second >&2; exit 3"], stage="compile", timeout_s=5)
+    log = attempt.log.read_text()
+    assert "first" in log
+    assert "exit status 3" in log
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("x.c:1:10: fatal error: openssl/ssl.h: No such file or directory", "the header openssl/ssl.h is missing"),
+        ("/usr/bin/ld: cannot find -lssl: No such file", "the library ssl can't be found for linking"),
+        ("lib/libc.so.6: version `GLIBC_2.38' not found (required by x)", "the C library is older than GLIBC_2.38"),
+        ("E: The repository 'http://x/debian foo Release' does not have a Release file.", "has no suite foo"),
+        ("Err: Temporary failure resolving 'x'", "the package archive can't be reached"),
+        ("write: No space left on device", "the disk is full"),
+        ("ld: undefined reference to `SSL_new'", "lacks the function SSL_new"),
+    ],
+)
+def test_known_failures_are_put_into_words(output: str, reason: str) -> None:
+    cause = likely_cause(output)
+    assert cause is not None
+    assert reason in cause[0]

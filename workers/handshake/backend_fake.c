@@ -1,0 +1,267 @@
+/* A backend without a library, in virtual time: seeded, so that its output is the same byte
+ * for byte on every machine, and able to fail on command. It reads no material and
+ * "negotiates" whatever the case asks for.
+ *
+ * Settings, comma-separated name=value, each optional:
+ *   version=1.0 architecture=x86_64   what `hello` says (architecture: else the host's)
+ *   seed=1                            of the noise
+ *   client_ns= server_ns=             CPU time of a handshake's turns, without noise
+ *   overhead_ns=2000                  what opening and closing a pair costs, outside the turns
+ *   noise=0.01                        relative standard deviation, drawn for each side and handshake
+ *   step=1.02 step_after=0            factor on both sides, from the handshake after N on
+ *   unsupported=1                     every set-up is refused as unsupported
+ *   fail_after=N mismatch_after=N crash_after=N hang_after=N
+ * N counts all handshakes of the process, the probe of a set-up and the first after a token
+ * included: N of them succeed, the next one fails. All arithmetic is in integers (parts per
+ * million), since floating point may be contracted differently by another compiler. */
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int64_t MILLION = 1000000;
+static const int64_t NEVER = INT64_MAX;
+
+struct context {
+    struct tls_case tls_case;
+    int64_t client_left_ns, server_left_ns; /* of the open pair */
+    unsigned client_turns, server_turns;
+};
+
+static struct {
+    char version[32], architecture[32];
+    int64_t seed, client_ns, server_ns, overhead_ns, noise_ppm, step_ppm, step_after;
+    int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after;
+} settings = {.version = "1.0",
+              .seed = 1,
+              .client_ns = 100000,
+              .server_ns = 300000,
+              .overhead_ns = 2000,
+              .noise_ppm = 10000,
+              .step_ppm = MILLION,
+              .fail_after = NEVER,
+              .mismatch_after = NEVER,
+              .crash_after = NEVER,
+              .hang_after = NEVER};
+
+static uint64_t virtual_now_ns;
+static uint64_t random_state;
+static int64_t handshakes_opened;
+
+static uint64_t virtual_time(void) {
+    return virtual_now_ns;
+}
+static uint64_t no_switches(void) {
+    return 0;
+}
+static const struct clock virtual_clock = {"virtual", virtual_time, virtual_time, virtual_time, no_switches};
+
+static const struct {
+    const char *name;
+    int64_t *value;
+    int64_t scale; /* 1: a whole number; MILLION: a decimal fraction kept in parts per million */
+} numbers[] = {
+    {"seed", &settings.seed, 1},
+    {"client_ns", &settings.client_ns, 1},
+    {"server_ns", &settings.server_ns, 1},
+    {"overhead_ns", &settings.overhead_ns, 1},
+    {"noise", &settings.noise_ppm, 1000000},
+    {"step", &settings.step_ppm, 1000000},
+    {"step_after", &settings.step_after, 1},
+    {"unsupported", &settings.unsupported, 1},
+    {"fail_after", &settings.fail_after, 1},
+    {"mismatch_after", &settings.mismatch_after, 1},
+    {"crash_after", &settings.crash_after, 1},
+    {"hang_after", &settings.hang_after, 1},
+};
+
+/* "12" or, where a scale allows it, "1.02"; at most 10,000,000,000 so that products stay in 64 bits. */
+static bool parse_number(const char *text, int64_t scale, int64_t *out) {
+    int64_t value = 0;
+    bool fraction = false;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && scale > 1 && !fraction) {
+            fraction = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || value > 1000000000 || (fraction && scale == 1))
+            return false;
+        value = value * 10 + (*text - '0');
+        if (fraction)
+            scale /= 10;
+    }
+    *out = value * scale;
+    return value * scale <= 10000000000;
+}
+
+static bool apply(const char *name, const char *value, struct fault *fault) {
+    if (strcmp(name, "version") == 0 || strcmp(name, "architecture") == 0) {
+        char *to = name[0] == 'v' ? settings.version : settings.architecture;
+        if (*value != '\0' && strlen(value) < sizeof settings.version) {
+            strcpy(to, value);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(name, numbers[i].name) == 0 && parse_number(value, numbers[i].scale, numbers[i].value))
+            return true;
+    }
+    return fault_set(fault, FAULT_ERROR, "--fake: can't use %.32s=%.32s", name, value);
+}
+
+static bool start(const char *text, struct fault *fault) {
+    char copy[512];
+    if (text != NULL && strlen(text) >= sizeof copy)
+        return fault_set(fault, FAULT_ERROR, "--fake: settings are too long");
+    strcpy(copy, text == NULL ? "" : text);
+    char *rest = copy;
+    for (char *word = strsep(&rest, ","); word != NULL && *word != '\0'; word = strsep(&rest, ",")) {
+        char *value = strchr(word, '=');
+        if (value == NULL)
+            return fault_set(fault, FAULT_ERROR, "--fake: expected name=value, got %.32s", word);
+        *value++ = '\0';
+        if (!apply(word, value, fault))
+            return false;
+    }
+    random_state = (uint64_t)settings.seed;
+    return true;
+}
+
+static const char *version(void) {
+    return settings.version;
+}
+
+static const char *version_text(void) {
+    static char text[64];
+    snprintf(text, sizeof text, "fake %s (virtual time)", settings.version);
+    return text;
+}
+
+static const char *architecture(void) {
+    return settings.architecture[0] == '\0' ? NULL : settings.architecture;
+}
+
+/* splitmix64 */
+static uint64_t next_random(void) {
+    uint64_t z = random_state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* A standard normal deviate times 65,536, as the sum of twelve uniform ones (Irwin-Hall). */
+static int64_t next_deviate(void) {
+    int64_t sum = -6 * 65536;
+    for (int word = 0; word < 3; word++) {
+        uint64_t random = next_random();
+        for (int part = 0; part < 4; part++, random >>= 16)
+            sum += (int64_t)(random & 0xFFFF);
+    }
+    return sum;
+}
+
+static int64_t duration_ns(int64_t base_ns) {
+    int64_t noise_ppm = settings.noise_ppm * next_deviate() / 65536;
+    int64_t step_ppm = handshakes_opened > settings.step_after ? settings.step_ppm : MILLION;
+    int64_t ns = base_ns * (MILLION + noise_ppm) / MILLION;
+    ns = ns * step_ppm / MILLION;
+    return ns < 0 ? 0 : ns;
+}
+
+static struct context *setup(const struct tls_case *tls_case, const char *material, struct fault *fault) {
+    (void)material;
+    if (settings.unsupported) {
+        fault_set(fault, FAULT_UNSUPPORTED, "the fake library was told to support nothing");
+        return NULL;
+    }
+    struct context *context = calloc(1, sizeof *context);
+    if (context == NULL)
+        fault_set(fault, FAULT_ERROR, "out of memory");
+    else
+        context->tls_case = *tls_case;
+    return context;
+}
+
+static bool open_pair(struct context *context, struct fault *fault) {
+    (void)fault;
+    handshakes_opened++;
+    virtual_now_ns += (uint64_t)(settings.overhead_ns / 2);
+    context->client_left_ns = duration_ns(settings.client_ns);
+    context->server_left_ns = duration_ns(settings.server_ns);
+    context->client_turns = context->server_turns = 0;
+    return true;
+}
+
+static void spend(int64_t *left_ns, int64_t spent_ns) {
+    virtual_now_ns += (uint64_t)spent_ns;
+    *left_ns -= spent_ns;
+}
+
+/* The turns of a full TLS 1.2 handshake: three of the client's and two of the server's. */
+static enum progress client_step(struct context *context, struct fault *fault) {
+    (void)fault;
+    bool last = ++context->client_turns == 3;
+    spend(&context->client_left_ns, last ? context->client_left_ns : context->client_left_ns / 3);
+    return last ? PROGRESS_DONE : PROGRESS_WAIT;
+}
+
+static enum progress server_step(struct context *context, struct fault *fault) {
+    if (handshakes_opened > settings.crash_after)
+        abort();
+    while (handshakes_opened > settings.hang_after)
+        pause(); /* until the runner loses patience */
+    if (handshakes_opened > settings.fail_after) {
+        fault_set(fault, FAULT_ERROR, "the server's turn failed");
+        snprintf(fault->detail, sizeof fault->detail, "fake: told to fail after %lld handshakes",
+                 (long long)settings.fail_after);
+        return PROGRESS_FAILED;
+    }
+    bool last = ++context->server_turns == 2;
+    spend(&context->server_left_ns, last ? context->server_left_ns : context->server_left_ns / 2);
+    return last ? PROGRESS_DONE : PROGRESS_WAIT;
+}
+
+static bool inspect(struct context *context, struct negotiated *client, struct negotiated *server,
+                    struct fault *fault) {
+    (void)fault;
+    *client = *server = case_wanted(&context->tls_case);
+    if (handshakes_opened > settings.mismatch_after)
+        client->group = server->group = "another-group";
+    return true;
+}
+
+static void bytes_sent(const struct context *context, uint64_t *client, uint64_t *server) {
+    *client = 200 * (uint64_t)context->client_turns;
+    *server = 800 * (uint64_t)context->server_turns;
+}
+
+static void close_pair(struct context *context) {
+    (void)context;
+    virtual_now_ns += (uint64_t)(settings.overhead_ns - settings.overhead_ns / 2);
+}
+
+static void teardown(struct context *context) {
+    free(context);
+}
+
+const struct backend backend = {
+    .library = "fake",
+    .clock = &virtual_clock,
+    .takes_settings = true,
+    .start = start,
+    .version = version,
+    .version_text = version_text,
+    .architecture = architecture,
+    .setup = setup,
+    .teardown = teardown,
+    .open = open_pair,
+    .client_step = client_step,
+    .server_step = server_step,
+    .inspect = inspect,
+    .bytes_sent = bytes_sent,
+    .close = close_pair,
+};

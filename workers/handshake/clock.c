@@ -1,0 +1,67 @@
+/* The real clocks. The platform is chosen here, once. */
+#include "clock.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id) {
+    struct timespec now = {0, 0};
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t wall_ns(void) {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+static uint64_t thread_cpu_ns(void) {
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static uint64_t involuntary_switches(void) {
+    struct rusage usage = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    return (uint64_t)usage.ru_nivcsw;
+}
+
+/* Neither counter is read with a fence: a turn takes tens of microseconds, reordering moves
+ * a reading by tens of nanoseconds, and a fence would cost more than it gives. */
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#define TICK_SOURCE "tsc"
+static uint64_t ticks(void) {
+    return __rdtsc();
+}
+#elif defined(__aarch64__)
+#define TICK_SOURCE "cntvct"
+static uint64_t ticks(void) {
+    uint64_t value;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+    return value;
+}
+#else
+#define TICK_SOURCE "monotonic"
+static uint64_t ticks(void) {
+    return wall_ns();
+}
+#endif
+
+const struct clock real_clock = {TICK_SOURCE, ticks, thread_cpu_ns, wall_ns, involuntary_switches};
+
+/* The least of several runs: anything above it is the machine, not the clock. */
+static uint64_t cost_ns(const struct clock *clock, uint64_t (*read)(void)) {
+    enum { RUNS = 8, READS = 1000 };
+    uint64_t least = UINT64_MAX;
+    for (int run = 0; run < RUNS; run++) {
+        uint64_t before = clock->wall_ns();
+        for (int i = 0; i < READS; i++)
+            (void)read();
+        uint64_t spent = clock->wall_ns() - before;
+        least = spent < least ? spent : least;
+    }
+    return (least + READS / 2) / READS;
+}
+
+struct clock_costs clock_costs(const struct clock *clock) {
+    return (struct clock_costs){cost_ns(clock, clock->thread_cpu_ns), cost_ns(clock, clock->ticks)};
+}

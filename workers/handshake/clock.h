@@ -1,0 +1,25 @@
+/* The three clocks of a measurement behind one small table, so that the measured loop can
+ * be run in virtual time by tests. */
+#ifndef KEXBENCH_CLOCK_H
+#define KEXBENCH_CLOCK_H
+
+#include <stdint.h>
+
+struct clock {
+    const char *tick_source;         /* as in the `hello` record */
+    uint64_t (*ticks)(void);         /* a few ns to read; its rate is never needed, only ratios are */
+    uint64_t (*thread_cpu_ns)(void); /* honest under preemption, but a system call: read once a batch */
+    uint64_t (*wall_ns)(void);
+    uint64_t (*involuntary_switches)(void);
+};
+
+extern const struct clock real_clock;
+
+/* What reading costs on this machine, so that a consumer can judge what the clocks add. */
+struct clock_costs {
+    uint64_t thread_cpu_clock_ns;
+    uint64_t tick_ns;
+};
+struct clock_costs clock_costs(const struct clock *clock);
+
+#endif

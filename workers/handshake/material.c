@@ -1,0 +1,66 @@
+/* Files are read whole and before anything else, so that each library gets bytes and not
+ * paths, and a missing file reads the same whatever the library. */
+#include "material.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_all(int fd, struct material *out) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return false;
+    if (!S_ISREG(status.st_mode) || status.st_size == 0 || status.st_size > MATERIAL_MAX_BYTES) {
+        errno = S_ISREG(status.st_mode) && status.st_size > 0 ? EFBIG : EINVAL;
+        return false;
+    }
+    size_t size = (size_t)status.st_size, have = 0;
+    out->bytes = malloc(size);
+    if (out->bytes == NULL)
+        return false;
+    while (have < size) {
+        ssize_t got = read(fd, out->bytes + have, size - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            errno = got == 0 ? EIO : errno;
+            return false;
+        }
+        have += (size_t)got;
+    }
+    out->length = (unsigned)size;
+    return true;
+}
+
+bool material_read(const char *folder, const char *name, struct material *out, struct fault *fault) {
+    out->bytes = NULL;
+    out->length = 0;
+    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* O_NONBLOCK: a FIFO must not hold the worker. */
+    int fd = directory < 0 ? -1 : openat(directory, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool read = fd >= 0 && read_all(fd, out);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (directory >= 0)
+        close(directory);
+    if (read)
+        return true;
+    material_free(out);
+    fault_set(fault, FAULT_ERROR, "can't read the material file %s", name);
+    snprintf(fault->detail, sizeof fault->detail, "%s", strerror(error));
+    return false;
+}
+
+/* Also used for private keys: wiped, out of habit more than need. */
+void material_free(struct material *material) {
+    if (material->bytes != NULL)
+        explicit_bzero(material->bytes, material->length);
+    free(material->bytes);
+    material->bytes = NULL;
+    material->length = 0;
+}

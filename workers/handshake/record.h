@@ -1,0 +1,19 @@
+/* The records of PROTOCOL.md, one function each. Each writes one line and flushes it. */
+#ifndef KEXBENCH_RECORD_H
+#define KEXBENCH_RECORD_H
+
+#include "measure.h"
+
+#include <stdio.h>
+
+enum { PROTOCOL_VERSION = 1 };
+
+void record_hello(FILE *out, const struct backend *backend, const char *architecture, int cpu);
+void record_ready(FILE *out, const char *id, const struct negotiated *negotiated);
+void record_refused(FILE *out, const char *id, const struct fault *fault);
+void record_batch(FILE *out, const char *id, const struct batch *batch);
+void record_failed(FILE *out, const char *id, uint64_t handshakes, const struct fault *fault);
+void record_error(FILE *out, const char *reason);
+void record_bye(FILE *out);
+
+#endif

@@ -1,0 +1,199 @@
+/* The request parser: tables of keys, one setter each. Values hold no `/` and file names
+ * don't begin with a dot, so that no request can name something outside the material folder. */
+#include "request.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t HANDSHAKES_LIMIT = 1000000;
+static const uint64_t NS_LIMIT = 3600ull * 1000000000ull; /* an hour: a token is never held that long */
+
+struct key {
+    const char *name;
+    bool (*store)(struct request *request, const char *value);
+    const char *wants;
+};
+
+static bool decimal(const char *text, uint64_t least, uint64_t most, uint64_t *out) {
+    size_t length = strlen(text);
+    if (length == 0 || length > 18 || (length > 1 && text[0] == '0'))
+        return false;
+    uint64_t value = 0;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        value = value * 10 + (uint64_t)(*text - '0');
+    }
+    *out = value;
+    return value >= least && value <= most;
+}
+
+static bool copy(char to[VALUE_MAX + 1], const char *value) {
+    memcpy(to, value, strlen(value) + 1); /* the length was checked with the character set */
+    return true;
+}
+
+static bool store_file(char to[VALUE_MAX + 1], const char *value) {
+    return value[0] != '.' && copy(to, value);
+}
+
+static bool store_id(struct request *r, const char *v) {
+    return copy(r->tls_case.id, v);
+}
+static bool store_protocol(struct request *r, const char *v) {
+    return protocol_from_name(v, &r->tls_case.protocol);
+}
+static bool store_key_exchange(struct request *r, const char *v) {
+    return key_exchange_from_name(v, &r->tls_case.key_exchange);
+}
+static bool store_cipher(struct request *r, const char *v) {
+    return cipher_from_name(v, &r->tls_case.cipher);
+}
+static bool store_group(struct request *r, const char *v) {
+    return group_from_name(v, &r->tls_case.group, &r->tls_case.dh_bits) && copy(r->tls_case.group_name, v);
+}
+static bool store_curve(struct request *r, const char *v) {
+    return curve_from_name(v, &r->tls_case.curve);
+}
+static bool store_rsa_bits(struct request *r, const char *v) {
+    uint64_t bits;
+    if (!decimal(v, 0, RSA_BITS_MAX, &bits) || (bits != 0 && bits < RSA_BITS_MIN))
+        return false;
+    r->tls_case.rsa_bits = (unsigned)bits;
+    return true;
+}
+static bool store_key(struct request *r, const char *v) {
+    return store_file(r->tls_case.key, v);
+}
+static bool store_certificate(struct request *r, const char *v) {
+    return store_file(r->tls_case.certificate, v);
+}
+static bool store_dh_parameters(struct request *r, const char *v) {
+    return store_file(r->tls_case.dh_parameters, v);
+}
+static bool store_min_handshakes(struct request *r, const char *v) {
+    return decimal(v, 0, HANDSHAKES_LIMIT, &r->limits.min_handshakes);
+}
+static bool store_max_handshakes(struct request *r, const char *v) {
+    return decimal(v, 1, HANDSHAKES_LIMIT, &r->limits.max_handshakes);
+}
+static bool store_min_ns(struct request *r, const char *v) {
+    return decimal(v, 0, NS_LIMIT, &r->limits.min_ns);
+}
+
+static const char FILE_NAME[] = "a file name without a leading dot, or -";
+
+static const struct key setup_keys[] = {
+    {"id", store_id, "a name"},
+    {"protocol", store_protocol, "TLSv1.2 or TLSv1.3"},
+    {"key_exchange", store_key_exchange, "RSA, DHE-RSA, ECDHE-RSA or ECDHE-ECDSA"},
+    {"cipher", store_cipher, "AES-128-GCM, AES-256-GCM or CHACHA20-POLY1305"},
+    {"group", store_group, "a group, dh-BITS (512 to 8192 bits) or -"},
+    {"rsa_bits", store_rsa_bits, "0, or 512 to 16384"},
+    {"curve", store_curve, "secp192r1, P-256, P-384, P-521 or -"},
+    {"key", store_key, FILE_NAME},
+    {"certificate", store_certificate, FILE_NAME},
+    {"dh_parameters", store_dh_parameters, FILE_NAME},
+    {NULL, NULL, NULL},
+};
+static const struct key run_keys[] = {
+    {"id", store_id, "a name"},
+    {"min_handshakes", store_min_handshakes, "0 to 1000000"},
+    {"min_ns", store_min_ns, "0 to 3600000000000"},
+    {"max_handshakes", store_max_handshakes, "1 to 1000000"},
+    {NULL, NULL, NULL},
+};
+static const struct key stop_keys[] = {{NULL, NULL, NULL}};
+
+static const struct {
+    const char *name;
+    const struct key *keys;
+} verbs[] = {
+    [VERB_SETUP] = {"setup", setup_keys},
+    [VERB_RUN] = {"run", run_keys},
+    [VERB_STOP] = {"stop", stop_keys},
+};
+
+static bool wrong(char reason[REASON_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool wrong(char reason[REASON_MAX], const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, REASON_MAX, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static bool allowed_in_value(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("._+-", c) != NULL);
+}
+
+/* One `key=value`, `word` is NUL-terminated and holds no other NUL and no space. */
+static bool parse_word(char *word, const struct key *keys, struct request *out, unsigned *seen,
+                       char reason[REASON_MAX]) {
+    char *equals = strchr(word, '=');
+    if (equals == NULL)
+        return wrong(reason, "expected key=value, got \"%.64s\"", word);
+    *equals = '\0';
+    const char *value = equals + 1;
+    unsigned index = 0;
+    while (keys[index].name != NULL && strcmp(keys[index].name, word) != 0)
+        index++;
+    if (keys[index].name == NULL)
+        return wrong(reason, "unknown key \"%.64s\"", word);
+    if (*seen & (1u << index))
+        return wrong(reason, "key %s is given twice", word);
+    *seen |= 1u << index;
+    size_t length = strlen(value);
+    if (length == 0 || length > VALUE_MAX)
+        return wrong(reason, "the value of %s has %zu bytes, 1 to %d are allowed", word, length, VALUE_MAX);
+    for (size_t i = 0; i < length; i++) {
+        if (!allowed_in_value(value[i]))
+            return wrong(reason, "the value of %s holds a byte that is not in A-Z a-z 0-9 . _ + -", word);
+    }
+    if (!keys[index].store(out, value))
+        return wrong(reason, "%s=%.64s: expected %s", word, value, keys[index].wants);
+    return true;
+}
+
+bool request_parse(const char *line, size_t length, struct request *out, char reason[REASON_MAX]) {
+    char text[LINE_MAX_BYTES + 1];
+    memset(out, 0, sizeof *out);
+    if (length > LINE_MAX_BYTES)
+        return wrong(reason, "a line has at most %d bytes", LINE_MAX_BYTES);
+    if (length > 0 && memchr(line, '\0', length) != NULL)
+        return wrong(reason, "a line holds no NUL byte");
+    if (length > 0)
+        memcpy(text, line, length);
+    text[length] = '\0';
+
+    char *rest = strchr(text, ' ');
+    if (rest != NULL)
+        *rest++ = '\0';
+    unsigned verb = 0;
+    while (verb < sizeof verbs / sizeof verbs[0] && strcmp(verbs[verb].name, text) != 0)
+        verb++;
+    if (verb == sizeof verbs / sizeof verbs[0])
+        return wrong(reason, "unknown verb \"%.64s\"", text);
+    out->verb = (enum verb)verb;
+
+    const struct key *keys = verbs[verb].keys;
+    unsigned seen = 0;
+    while (rest != NULL) {
+        char *word = rest;
+        rest = strchr(word, ' ');
+        if (rest != NULL)
+            *rest++ = '\0';
+        if (!parse_word(word, keys, out, &seen, reason))
+            return false;
+    }
+    for (unsigned i = 0; keys[i].name != NULL; i++) {
+        if (!(seen & (1u << i)))
+            return wrong(reason, "%s needs the key %s", verbs[verb].name, keys[i].name);
+    }
+    if (out->verb == VERB_RUN && out->limits.min_handshakes > out->limits.max_handshakes)
+        return wrong(reason, "min_handshakes is above max_handshakes");
+    return true;
+}

@@ -1,0 +1,21 @@
+/* Requests: one line of PROTOCOL.md parsed into a value that needs no further checks. */
+#ifndef KEXBENCH_REQUEST_H
+#define KEXBENCH_REQUEST_H
+
+#include "case.h"
+#include "measure.h"
+
+enum { LINE_MAX_BYTES = 4095 }; /* without the newline */
+
+enum verb { VERB_SETUP, VERB_RUN, VERB_STOP };
+
+struct request {
+    enum verb verb;
+    struct tls_case tls_case; /* setup; run uses its id alone */
+    struct limits limits;     /* run */
+};
+
+/* `line` may hold any bytes. False: `reason` says which word is wrong and why. */
+bool request_parse(const char *line, size_t length, struct request *out, char reason[REASON_MAX]);
+
+#endif

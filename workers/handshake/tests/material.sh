@@ -1,0 +1,33 @@
+#!/bin/sh
+# Makes the keys and certificates of the tests with the openssl command line tool, once per
+# folder. Throw-away keys; the DH parameters are public and checked in (their safe primes take
+# minutes to find). A file `complete` marks a whole folder.
+set -eu
+to=$1
+here=$(dirname "$0")
+mkdir -p "$to"
+cp "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
+[ -e "$to/complete" ] && exit 0
+OPENSSL_CONF=/dev/null
+export OPENSSL_CONF
+
+certificate() { # NAME DIGEST: of the key NAME.key.pem
+    openssl req -x509 -new -key "$to/$1.key.pem" -"$2" -subj "/CN=$1.test" -days 3650 -out "$to/$1.cert.pem"
+}
+for bits in 1024 1776 2048 3072 4096; do
+    openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:$bits -out "$to/rsa-$bits.key.pem"
+    certificate rsa-$bits sha256
+done
+for curve in secp192r1:prime192v1:sha256 P-256:prime256v1:sha256 P-384:secp384r1:sha384 P-521:secp521r1:sha512 \
+             other:brainpoolP256r1:sha256; do
+    name=${curve%%:*} rest=${curve#*:}
+    openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:"${rest%:*}" -out "$to/ec-$name.key.pem"
+    certificate "ec-$name" "${rest#*:}"
+done
+# A second RSA-2048 pair, and the deliberate faults.
+openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out "$to/rsa-2048-other.key.pem"
+certificate rsa-2048-other sha256
+echo "not PEM" >"$to/garbage.pem"
+: >"$to/empty.pem"
+mkdir -p "$to/folder.pem"
+touch "$to/complete"

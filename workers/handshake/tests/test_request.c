@@ -1,0 +1,206 @@
+/* The request parser: what it takes, and that everything else is an error with a reason. */
+#include "request.h"
+
+#include "check.h"
+
+static const char SETUP[] =
+    "setup id=a protocol=TLSv1.2 key_exchange=DHE-RSA cipher=AES-128-GCM group=dh-1776 "
+    "rsa_bits=1776 curve=- key=k.pem certificate=c.pem dh_parameters=d.pem";
+static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000";
+
+static struct request request;
+static char reason[REASON_MAX];
+
+static bool parse(const char *line) {
+    reason[0] = '\0';
+    return request_parse(line, strlen(line), &request, reason);
+}
+
+/* `line` with the word that begins with `key=` replaced; `by` NULL drops it. */
+static const char *with(const char *line, const char *key, const char *by) {
+    static char out[2 * LINE_MAX_BYTES];
+    char pattern[64];
+    snprintf(pattern, sizeof pattern, " %s=", key);
+    const char *at = strstr(line, pattern);
+    const char *rest = strchr(at + 1, ' ');
+    snprintf(out, sizeof out, "%.*s%s%s%s", (int)(at - line), line, by == NULL ? "" : " ",
+             by == NULL ? "" : by, rest == NULL ? "" : rest);
+    return out;
+}
+
+static void refuses(const char *line, const char *why) {
+    CHECK(!parse(line));
+    if (strstr(reason, why) == NULL)
+        CHECK_TEXT(reason, why);
+}
+
+static void good_setup(void) {
+    CHECK(parse(SETUP));
+    CHECK(request.verb == VERB_SETUP);
+    const struct tls_case *c = &request.tls_case;
+    CHECK_TEXT(c->id, "a");
+    CHECK(c->protocol == TLS_1_2 && c->key_exchange == KX_DHE_RSA && c->cipher == AES_128_GCM);
+    CHECK(c->group == GROUP_CUSTOM_DH && c->dh_bits == 1776 && c->rsa_bits == 1776 && c->curve == GROUP_NONE);
+    CHECK_TEXT(c->group_name, "dh-1776");
+    CHECK_TEXT(c->key, "k.pem");
+    CHECK_TEXT(c->certificate, "c.pem");
+    CHECK_TEXT(c->dh_parameters, "d.pem");
+}
+
+static void any_order(void) {
+    CHECK(parse("run max_handshakes=9 min_ns=0 id=b min_handshakes=2"));
+    CHECK(request.verb == VERB_RUN);
+    CHECK_NUMBER(request.limits.max_handshakes, 9);
+    CHECK_NUMBER(request.limits.min_handshakes, 2);
+    CHECK_NUMBER(request.limits.min_ns, 0);
+    CHECK(parse("stop") && request.verb == VERB_STOP);
+}
+
+static void every_name(void) {
+    static const char *const names[] = {"protocol=TLSv1.3",
+                                        "key_exchange=RSA",
+                                        "key_exchange=ECDHE-RSA",
+                                        "key_exchange=ECDHE-ECDSA",
+                                        "cipher=AES-256-GCM",
+                                        "cipher=CHACHA20-POLY1305",
+                                        "group=-",
+                                        "group=secp192r1",
+                                        "group=P-256",
+                                        "group=P-384",
+                                        "group=P-521",
+                                        "group=X25519",
+                                        "group=ffdhe2048",
+                                        "group=ffdhe3072",
+                                        "group=ffdhe4096",
+                                        "group=dh-512",
+                                        "group=dh-8192",
+                                        "curve=secp192r1",
+                                        "curve=P-256",
+                                        "curve=P-384",
+                                        "curve=P-521",
+                                        "rsa_bits=0",
+                                        "rsa_bits=512",
+                                        "rsa_bits=16384",
+                                        "dh_parameters=-"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(names[i], "="), names[i]);
+        if (!CHECK(parse(with(SETUP, key, names[i]))))
+            printf("      %s: %s\n", names[i], reason);
+    }
+}
+
+static void unknown_verb(void) {
+    refuses("", "unknown verb");
+    refuses("go", "unknown verb \"go\"");
+    refuses("SETUP", "unknown verb");
+    refuses(" stop", "unknown verb");
+    refuses("stop\r", "unknown verb");
+}
+
+static void unknown_key(void) {
+    refuses("stop now=1", "unknown key \"now\"");
+    refuses("run id=a min_handshakes=3 min_ns=5 max_handshakes=10 turbo=1", "unknown key \"turbo\"");
+    refuses("run ID=a", "unknown key");
+    refuses("run =a", "unknown key");
+    refuses("run id", "expected key=value");
+    refuses("stop ", "expected key=value");
+    refuses("run  id=a", "expected key=value");
+}
+
+static void duplicate_key(void) {
+    refuses(with(RUN, "min_ns", "min_ns=1 min_ns=1"), "min_ns is given twice");
+}
+
+static void missing_key(void) {
+    static const char *const setup_keys[] = {"id",          "protocol",     "key_exchange", "cipher",
+                                             "group",       "rsa_bits",     "curve",        "key",
+                                             "certificate", "dh_parameters"};
+    static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes"};
+    char why[64];
+    for (size_t i = 0; i < sizeof setup_keys / sizeof setup_keys[0]; i++) {
+        snprintf(why, sizeof why, "setup needs the key %s", setup_keys[i]);
+        refuses(with(SETUP, setup_keys[i], NULL), why);
+    }
+    for (size_t i = 0; i < sizeof run_keys / sizeof run_keys[0]; i++) {
+        snprintf(why, sizeof why, "run needs the key %s", run_keys[i]);
+        refuses(with(RUN, run_keys[i], NULL), why);
+    }
+}
+
+static void path_traversal(void) {
+    refuses(with(SETUP, "key", "key=../k.pem"), "the value of key holds a byte");
+    refuses(with(SETUP, "key", "key=/etc/passwd"), "the value of key holds a byte");
+    refuses(with(SETUP, "certificate", "certificate=a/b"), "the value of certificate holds a byte");
+    refuses(with(SETUP, "dh_parameters", "dh_parameters=a\\b"), "the value of dh_parameters holds a byte");
+    refuses(with(SETUP, "key", "key=.."), "without a leading dot");
+    refuses(with(SETUP, "key", "key=.hidden"), "without a leading dot");
+}
+
+static void odd_values(void) {
+    refuses(with(SETUP, "key", "key="), "has 0 bytes");
+    refuses(with(SETUP, "key", "key=a=b"), "holds a byte");
+    refuses(with(SETUP, "id", "id=\xc3\xa4"), "holds a byte");
+    refuses(with(SETUP, "id", "id=a\tb"), "holds a byte");
+    refuses(with(SETUP, "protocol", "protocol=TLSv1.1"), "expected TLSv1.2");
+    refuses(with(SETUP, "curve", "curve=X25519"), "curve=X25519");
+    refuses(with(SETUP, "curve", "curve=dh-1024"), "curve=dh-1024");
+    char word[400] = "id=";
+    memset(word + 3, 'a', VALUE_MAX);
+    word[3 + VALUE_MAX] = '\0';
+    CHECK(parse(with(SETUP, "id", word)));
+    strcat(word, "a");
+    refuses(with(SETUP, "id", word), "has 256 bytes");
+}
+
+static void numbers_out_of_range(void) {
+    refuses(with(RUN, "max_handshakes", "max_handshakes=0"), "expected 1 to 1000000");
+    refuses(with(RUN, "max_handshakes", "max_handshakes=1000001"), "expected 1 to 1000000");
+    refuses(with(RUN, "max_handshakes", "max_handshakes=18446744073709551617"), "expected 1 to 1000000");
+    refuses(with(RUN, "max_handshakes", "max_handshakes=-1"), "max_handshakes=-1");
+    refuses(with(RUN, "max_handshakes", "max_handshakes=+1"), "max_handshakes=+1");
+    refuses(with(RUN, "max_handshakes", "max_handshakes=1e3"), "max_handshakes=1e3");
+    refuses(with(RUN, "max_handshakes", "max_handshakes=007"), "max_handshakes=007");
+    refuses(with(RUN, "min_ns", "min_ns=3600000000001"), "expected 0 to 3600000000000");
+    refuses(with(RUN, "min_handshakes", "min_handshakes=1001"), "min_handshakes is above max_handshakes");
+    refuses(with(SETUP, "rsa_bits", "rsa_bits=511"), "expected 0, or 512");
+    refuses(with(SETUP, "rsa_bits", "rsa_bits=16385"), "expected 0, or 512");
+    refuses(with(SETUP, "group", "group=dh-511"), "group=dh-511");
+    refuses(with(SETUP, "group", "group=dh-8193"), "group=dh-8193");
+    refuses(with(SETUP, "group", "group=dh-01024"), "group=dh-01024");
+    refuses(with(SETUP, "group", "group=dh-99999999999"), "group=dh-");
+    refuses(with(SETUP, "group", "group=dh-"), "group=dh-");
+    refuses(with(SETUP, "group", "group=dh"), "group=dh");
+}
+
+static void oversize(void) {
+    static char line[LINE_MAX_BYTES + 2];
+    memset(line, 'x', sizeof line - 1);
+    refuses(line, "at most 4095 bytes");
+    line[LINE_MAX_BYTES] = '\0';
+    refuses(line, "unknown verb");
+}
+
+static void nul_bytes(void) {
+    static const char stop[] = "stop\0 id=a";
+    CHECK(!request_parse(stop, sizeof stop - 1, &request, reason));
+    CHECK_TEXT(reason, "a line holds no NUL byte");
+    CHECK(!request_parse("\0", 1, &request, reason));
+    CHECK(!request_parse(NULL, 0, &request, reason));
+}
+
+int main(void) {
+    sentence("a good setup is read into a case", good_setup);
+    sentence("keys may come in any order", any_order);
+    sentence("every name of the protocol is known", every_name);
+    sentence("an unknown verb is an error", unknown_verb);
+    sentence("an unknown key, or a word that is no key=value, is an error", unknown_key);
+    sentence("a key given twice is an error", duplicate_key);
+    sentence("each missing key is named", missing_key);
+    sentence("no value can name another folder", path_traversal);
+    sentence("a value that is empty, too long, not a known name or of odd bytes is an error", odd_values);
+    sentence("numbers out of range are errors", numbers_out_of_range);
+    sentence("a line of more than 4,095 bytes is an error", oversize);
+    sentence("a NUL byte is an error and hides nothing", nul_bytes);
+    return check_failures != 0;
+}
