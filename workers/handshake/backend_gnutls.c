@@ -182,7 +182,9 @@ static int pull_timeout(gnutls_transport_ptr_t pointer, unsigned milliseconds) {
 
 static int new_side(struct context *c, gnutls_session_t *session, unsigned side,
                     gnutls_certificate_credentials_t credentials, struct gnutls_end *end) {
-    int code = gnutls_init(session, side | GNUTLS_NONBLOCK | GNUTLS_NO_TICKETS);
+    /* KEY_SHARE_TOP: else a TLS 1.3 client makes a second key share, on the certificate's curve, for nothing.
+     */
+    int code = gnutls_init(session, side | GNUTLS_NONBLOCK | GNUTLS_NO_TICKETS | GNUTLS_KEY_SHARE_TOP);
     if (code < 0) {
         *session = NULL;
         return code;

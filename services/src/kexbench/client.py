@@ -20,6 +20,10 @@ _TIMEOUT_S = 60.0
 DELIVERY_ATTEMPTS = 5
 
 
+def _no_progress(_done: int, _total: int) -> None:
+    pass
+
+
 class ApiError(Exception):
     """The API refused; the text is its problem's detail and remedy."""
 
@@ -51,7 +55,7 @@ class ApiClient:
                 _check(response)
             yield from response.iter_bytes()
 
-    def deliver(self, folder: RunFolder, on_progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+    def deliver(self, folder: RunFolder, on_progress: Callable[[int, int], None] = _no_progress) -> None:
         """Send what the store lacks of a run. Can be repeated; stops at the first failure."""
         run = folder.run()
         headers = {"Authorization": f"Bearer {sign_run_token(run.run_id, self._secret, now=datetime.now(UTC))}"}
@@ -82,7 +86,7 @@ class ApiClient:
 
 
 def deliver_run(
-    installation: Installation, folder: RunFolder, on_progress: Callable[[int, int], None] = lambda done, total: None
+    installation: Installation, folder: RunFolder, on_progress: Callable[[int, int], None] = _no_progress
 ) -> None:
     """Deliver a run to whoever serves the store. When that process dies on the way, another is
     found or started, and what was stored is not sent again. Raises what the last attempt raised."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -141,18 +142,21 @@ def deliver_leftovers(installation: Installation) -> list[Run]:
 
 def _measure(folder: RunFolder, run: Run, places: Places, report: Reporter) -> tuple[RunState, str]:
     """All jobs, one after the other; the state of the run after them."""
-    total = sum(job.invocations * len(job.blocks) * len(job.case_ids) for job in run.plan.jobs)
+    total = run.plan.invocations
     before = 0
     for job in run.plan.jobs:
-        offset = before
-        end = run_job(folder, run, job, places, lambda case_id, done, _: report.measuring(case_id, offset + done, total))  # noqa: B023
+        end = run_job(folder, run, job, places, partial(_report_job, report, before, total))
         if end is JobEnd.CANCELLED:
             return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on"
         if end is JobEnd.FAILED:
             return RunState.FAILED, f"the runner failed: see {folder.log}"
-        before += job.invocations * len(job.blocks) * len(job.case_ids)
+        before += job.count
     measured = len(folder.invocations(run))
     return RunState.FINISHED, "" if measured >= total else f"{measured} of {total} invocations"
+
+
+def _report_job(report: Reporter, before: int, total: int, case_id: str, done: int) -> None:
+    report.measuring(case_id, before + done, total)
 
 
 def _event(folder: RunFolder, run: Run, state: RunState, detail: str) -> None:

@@ -33,7 +33,9 @@ class Service:
         try:
             self._socket = socket.create_server((host, port))
         except OSError as error:
-            raise ServiceUnavailable(f"cannot listen on {host}:{port}: {error.strerror}; choose another --port") from None
+            raise ServiceUnavailable(
+                f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
+            ) from None
         self.store = installation.open_store()
         bound = self._socket.getsockname()[1]
         named = f"[{host}]" if ":" in host else host
@@ -110,4 +112,3 @@ def _wait_until_healthy(address: ServiceAddress) -> None:
         if time.monotonic() > deadline:
             raise ServiceUnavailable("the service does not answer")
         time.sleep(_POLL_S)
-

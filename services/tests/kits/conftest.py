@@ -13,10 +13,6 @@ from kexbench.kits.provider import Provider
 STANDIN = Path(__file__).parent / "standin"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "real: needs the real worker's sources and this machine's TLS libraries")
-
-
 @dataclass
 class Kitchen:
     """A shelf, the worker's sources it uses, and what it said."""

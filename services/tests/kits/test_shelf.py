@@ -108,9 +108,16 @@ def test_a_failing_compilation_leaves_a_log_and_no_kit(kitchen: Kitchen) -> None
 def test_a_worker_of_another_version_is_refused_by_the_self_test(kitchen: Kitchen) -> None:
     source = kitchen.worker / "worker.c"
     source.write_text(source.read_text().replace('"version=%63[^,]"', '"version=%1[^,]"'))
-    with pytest.raises(KitError, match="reports version '2', but '2.5' was resolved"):
+    with pytest.raises(KitError, match=r"reports version '2', but '2\.5' was resolved"):
         kitchen.add("fake@2.5")
     assert kitchen.shelf.list() == ()
+
+
+def test_sources_that_change_while_they_are_compiled_make_no_kit(kitchen: Kitchen) -> None:
+    makefile = kitchen.worker / "Makefile"
+    makefile.write_text(makefile.read_text() + "\techo '/* changed */' >> worker.c\n")
+    with pytest.raises(KitError, match="changed while they were compiled"):
+        kitchen.add("fake@1.0")
 
 
 def test_a_worker_that_crashes_is_refused_by_the_self_test(kitchen: Kitchen) -> None:
@@ -120,7 +127,8 @@ def test_a_worker_that_crashes_is_refused_by_the_self_test(kitchen: Kitchen) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("openssl@nowhere", "nothing provides"), ("fake@1.0+speed=2", "step="), ("fake@v1", "fake@1.0")]
+    ("text", "says"),
+    [("openssl@nowhere", "nothing provides"), ("fake@1.0+speed=2", "step="), ("fake@v1", "not a version")],
 )
 def test_what_nobody_provides_is_refused_with_what_there_is(kitchen: Kitchen, text: str, says: str) -> None:
     with pytest.raises(KitError, match=says):

@@ -121,6 +121,23 @@ static void negotiates(void) {
     }
 }
 
+/* A second key share on the certificate's curve would cost the client a key of 133 bytes, and the time to
+ * make it. */
+static void one_key_share(void) {
+    struct tls_case c = case_of(&rows[ROWS - 1]);
+    struct negotiated wanted = case_wanted(&c), seen = {0};
+    struct limits limits = {1, 0, 1};
+    struct fault fault;
+    struct batch batch = {0};
+    struct context *context = ready(&c, &seen, &fault);
+    if (!CHECK(context != NULL))
+        return;
+    CHECK(measure(&backend, context, &wanted, &limits, &batch, &fault));
+    if (!backend.takes_settings)
+        CHECK(batch.client_bytes < 300);
+    backend.teardown(context);
+}
+
 static void no_number(void) {
     struct tls_case c = case_of(&rows[12]), other = case_of(&rows[13]);
     struct negotiated wanted = case_wanted(&other), seen = {0};
@@ -249,6 +266,7 @@ int main(int argc, char **argv) {
     printf("%s\n", backend.version_text());
     CHECK(backend.version()[0] >= '0' && backend.version()[0] <= '9');
     sentence("what is asked is what is negotiated, and every number is there", negotiates);
+    sentence("a TLS 1.3 client makes one key share", one_key_share);
     sentence("a handshake that is not what was wanted gives a mismatch and no number", no_number);
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);

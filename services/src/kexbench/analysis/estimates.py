@@ -6,10 +6,10 @@ independent, so an invocation counts as one value, the median of its batches.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
+import scipy  # scipy.stats takes a second to import and is loaded on first use
 
 CONFIDENCE = 0.95
 TRIM = 0.2
@@ -46,7 +46,7 @@ def estimate_median(medians: Sequence[float]) -> MedianEstimate:
     """The median of invocation medians and its interval by order statistics (the binomial inversion
     of the sign test; Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2)."""
     values = np.asarray(medians, dtype=float)
-    interval = stats.quantile_test(values, p=0.5).confidence_interval(confidence_level=CONFIDENCE)
+    interval: Any = scipy.stats.quantile_test(values, p=0.5).confidence_interval(confidence_level=CONFIDENCE)
     low, high = float(interval.low), float(interval.high)
     known = bool(np.isfinite(low) and np.isfinite(high))
     return MedianEstimate(float(np.median(values)), low if known else None, high if known else None, len(values))
@@ -70,20 +70,20 @@ def compare(subject: Mapping[str, float], against: Mapping[str, float]) -> Ratio
     if np.ptp(first) == 0 and np.ptp(second) == 0:
         difference = float(first[0] - second[0])
         return _ratio(difference, difference, difference, paired=False)
-    interval = stats.ttest_ind(first, second, equal_var=False).confidence_interval(CONFIDENCE)
+    interval = scipy.stats.ttest_ind(first, second, equal_var=False).confidence_interval(CONFIDENCE)
     return _ratio(float(first.mean() - second.mean()), float(interval.low), float(interval.high), paired=False)
 
 
 def _trimmed_interval(logs: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> tuple[float, float, float]:
     """The trimmed mean of log ratios and its interval; a constant vector has an interval of no width."""
-    centre = float(stats.trim_mean(logs, TRIM))
+    centre = float(scipy.stats.trim_mean(logs, TRIM))
     if np.ptp(logs) == 0:
         return centre, centre, centre
     count = len(logs)
     kept = count - 2 * int(TRIM * count)
-    winsorised = np.asarray(stats.mstats.winsorize(logs, limits=(TRIM, TRIM)))
+    winsorised = np.asarray(scipy.stats.mstats.winsorize(logs, limits=(TRIM, TRIM)))
     error = float(winsorised.std(ddof=1)) * np.sqrt(count - 1) / np.sqrt(kept * (kept - 1))
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, kept - 1)) * error
+    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, kept - 1)) * error
     return centre, centre - reach, centre + reach
 
 
@@ -98,6 +98,6 @@ def verdict(ratio: float, low: float, high: float) -> Verdict:
         return "more"
     if high < 1 and ratio <= 1 - RELEVANT:
         return "less"
-    if 1 - RELEVANT <= low and high <= 1 + RELEVANT:
+    if low >= 1 - RELEVANT and high <= 1 + RELEVANT:
         return "same"
     return "unresolved"

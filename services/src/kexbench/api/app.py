@@ -9,9 +9,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
+from kexbench.api import reading, uploading
 from kexbench.api.problems import install_problem_handlers
-from kexbench.api.reading import reading_router
-from kexbench.api.uploading import uploading_router
 from kexbench.store.port import Store
 
 API_PREFIX = "/api/v1"
@@ -41,8 +40,9 @@ def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
         redoc_url=None,
     )
     install_problem_handlers(app)
-    app.include_router(reading_router(store), prefix=API_PREFIX)
-    app.include_router(uploading_router(store, secret), prefix=API_PREFIX)
+    app.state.store, app.state.secret = store, secret
+    app.include_router(reading.router, prefix=API_PREFIX)
+    app.include_router(uploading.router, prefix=API_PREFIX)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]

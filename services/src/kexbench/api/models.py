@@ -60,7 +60,9 @@ class CaseView(Case):
 class SubjectView(_Answer):
     """A library at a version and build, as it was measured."""
 
-    subject: str = Field(description="unique name: library, version, source and kit", examples=["openssl@3.5.7~debian/trixie~1f3c"])
+    subject: str = Field(
+        description="unique name: library, version, source and kit", examples=["openssl@3.5.7~debian/trixie~1f3c"]
+    )
     library: str = Field(examples=["openssl"])
     version: str = Field(examples=["3.5.7"])
     version_key: str = Field(description="sorts as text in version order")

@@ -12,7 +12,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from kexbench import __version__
+from kexbench.analysis.estimates import estimate_median
 from kexbench.api import cells
+from kexbench.api.dependencies import TheStore
 from kexbench.api.models import (
     CaseView,
     Estimate,
@@ -32,10 +34,9 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
-from kexbench.analysis.estimates import estimate_median
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
-from kexbench.store.port import MedianRow, RunProgress, Selection, Store
+from kexbench.store.port import MedianRow, OutcomeRow, RunProgress, Selection, Store
 
 METRICS = (
     MetricView(metric=Metric.CPU_NS, title="CPU time, both sides", unit="ns"),
@@ -58,125 +59,133 @@ Libraries = Annotated[list[str] | None, Query(description="only these libraries"
 CaseId = Annotated[str, Query(max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
 
 
-def reading_router(store: Store) -> APIRouter:
-    """All routes that only read."""
-    router = APIRouter(tags=["reading"], responses=_PROBLEMS)
+router = APIRouter(tags=["reading"], responses=_PROBLEMS)
 
-    @router.get("/health", operation_id="health")
-    def health() -> Health:
-        """Whether the service and its store answer."""
-        return Health(version=__version__, engine=store.engine())
 
-    @router.get("/filters", operation_id="filters")
-    def filters() -> Filters:
-        """What there is to choose from; host kinds with the newest samples first."""
-        return Filters(
-            host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
-            libraries=sorted({subject.library for subject in store.subjects()}),
-            metrics=list(METRICS),
-        )
+@router.get("/health", operation_id="health")
+def health(store: TheStore) -> Health:
+    """Whether the service and its store answer."""
+    return Health(version=__version__, engine=store.engine())
 
-    @router.get("/subjects", operation_id="subjects")
-    def subjects() -> list[SubjectView]:
-        """Every subject with samples, by library, then version; one entry a kit."""
-        return [cells.subject_view(subject) for subject in store.subjects()]
 
-    @router.get("/matrix", operation_id="matrix")
-    def matrix(
-        metric: OneMetric = Metric.CPU_NS,
-        pool: OnePool = None,
-        cpu_model: OneCpuModel = None,
-        library: Libraries = None,
-    ) -> Matrix:
-        """Case x version for one host kind: of each cell the newest run that has it."""
-        kind = _host_kind(store, pool, cpu_model)
-        if kind is None:
-            return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
-        selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
-        medians, outcomes = store.medians(selection), store.outcomes(selection)
-        rows = [*medians, *outcomes]
-        return Matrix(
-            host_kind=kind,
-            metric=metric,
-            cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
-            subjects=cells.subjects_in_order(rows),
-            cells=cells.cells(medians, outcomes),
-        )
-
-    @router.get("/series", operation_id="series")
-    def series(
-        case_id: CaseId,
-        metric: OneMetric = Metric.CPU_NS,
-        pool: OnePool = None,
-        cpu_model: OneCpuModel = None,
-        library: Libraries = None,
-    ) -> Series:
-        """One case over the versions of its libraries, a line for each library and build profile."""
-        kind = _host_kind(store, pool, cpu_model)
-        rows = []
-        if kind:
-            rows = store.medians(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
-        if kind is None or not rows:
-            remedy = "GET /api/v1/matrix lists the cases that have samples"
-            raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", remedy)
-        return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=_lines(rows))
-
-    @router.get("/runs", operation_id="runs")
-    def runs(
-        limit: Annotated[int, Query(ge=1, le=200)] = 50,
-        before: Annotated[datetime | None, Query(description="only runs created before this")] = None,
-    ) -> RunPage:
-        """Runs, newest first."""
-        found = store.runs(limit, before)
-        progress = store.progress([run.run_id for run in found])
-        return RunPage(
-            runs=[summary(run, progress.get(run.run_id)) for run in found],
-            next_before=found[-1].created_at if len(found) == limit else None,
-        )
-
-    @router.get("/runs/{run_id}", operation_id="run")
-    def run(run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunDetail:
-        """One run: its facts, state and all its cells for one metric."""
-        found = known_run(store, run_id)
-        progress = store.progress([run_id]).get(run_id)
-        selection = Selection(metric, run_id=run_id)
-        medians, outcomes = store.medians(selection), store.outcomes(selection)
-        return RunDetail(
-            summary=summary(found, progress),
-            spec_text=found.spec_text,
-            measure=found.plan.measure,
-            host=found.host,
-            cases=[CaseView.of(case) for case in found.plan.cases],
-            skipped=list(found.plan.skipped),
-            subjects=cells.subjects_in_order([*medians, *outcomes]),
-            kits=found.kits,
-            metric=metric,
-            cells=cells.cells(medians, outcomes),
-            reference=reference_view(store, found),
-            discarded_batches=progress.discarded_batches if progress else 0,
-            preempted_batches=progress.preempted_batches if progress else 0,
-        )
-
-    @router.get(
-        "/export",
-        operation_id="export_samples",
-        response_class=StreamingResponse,
-        responses={200: {"content": {"text/csv": {}, "application/json": {}}, "description": "the samples"}},
+@router.get("/filters", operation_id="filters")
+def filters(store: TheStore) -> Filters:
+    """What there is to choose from; host kinds with the newest samples first."""
+    return Filters(
+        host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
+        libraries=sorted({subject.library for subject in store.subjects()}),
+        metrics=list(METRICS),
     )
-    def export_samples(
-        format: Annotated[Literal["csv", "json"], Query()] = "csv",
-        metric: OneMetric = Metric.CPU_NS,
-        run_id: Annotated[str | None, Query(max_length=100)] = None,
-        case_id: Annotated[str | None, Query(max_length=200)] = None,
-        library: Libraries = None,
-    ) -> StreamingResponse:
-        """Counted samples with all their batch values."""
-        rows = store.export(Selection(metric, libraries=tuple(library or ()), case_id=case_id, run_id=run_id))
-        body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
-        disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
-        return StreamingResponse(body, media_type=media_type, headers=disposition)
 
-    return router
+
+@router.get("/subjects", operation_id="subjects")
+def subjects(store: TheStore) -> list[SubjectView]:
+    """Every subject with samples, by library, then version; one entry a kit."""
+    return [cells.subject_view(subject) for subject in store.subjects()]
+
+
+@router.get("/matrix", operation_id="matrix")
+def matrix(
+    store: TheStore,
+    metric: OneMetric = Metric.CPU_NS,
+    pool: OnePool = None,
+    cpu_model: OneCpuModel = None,
+    library: Libraries = None,
+) -> Matrix:
+    """Case x version for one host kind: of each cell the newest run that has it."""
+    kind = _host_kind(store, pool, cpu_model)
+    if kind is None:
+        return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
+    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
+    medians, outcomes = store.medians(selection), store.outcomes(selection)
+    rows: list[MedianRow | OutcomeRow] = [*medians, *outcomes]
+    return Matrix(
+        host_kind=kind,
+        metric=metric,
+        cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
+        subjects=cells.subjects_in_order(rows),
+        cells=cells.cells(medians, outcomes),
+    )
+
+
+@router.get("/series", operation_id="series")
+def series(
+    store: TheStore,
+    case_id: CaseId,
+    metric: OneMetric = Metric.CPU_NS,
+    pool: OnePool = None,
+    cpu_model: OneCpuModel = None,
+    library: Libraries = None,
+) -> Series:
+    """One case over the versions of its libraries, a line for each library and build profile."""
+    kind = _host_kind(store, pool, cpu_model)
+    rows = []
+    if kind:
+        rows = store.medians(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
+    if kind is None or not rows:
+        remedy = "GET /api/v1/matrix lists the cases that have samples"
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", remedy)
+    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=_lines(rows))
+
+
+@router.get("/runs", operation_id="runs")
+def runs(
+    store: TheStore,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[datetime | None, Query(description="only runs created before this")] = None,
+) -> RunPage:
+    """Runs, newest first."""
+    found = store.runs(limit, before)
+    progress = store.progress([run.run_id for run in found])
+    return RunPage(
+        runs=[summary(run, progress.get(run.run_id)) for run in found],
+        next_before=found[-1].created_at if len(found) == limit else None,
+    )
+
+
+@router.get("/runs/{run_id}", operation_id="run")
+def run(store: TheStore, run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunDetail:
+    """One run: its facts, state and all its cells for one metric."""
+    found = known_run(store, run_id)
+    progress = store.progress([run_id]).get(run_id)
+    selection = Selection(metric, run_id=run_id)
+    medians, outcomes = store.medians(selection), store.outcomes(selection)
+    return RunDetail(
+        summary=summary(found, progress),
+        spec_text=found.spec_text,
+        measure=found.plan.measure,
+        host=found.host,
+        cases=[CaseView.of(case) for case in found.plan.cases],
+        skipped=list(found.plan.skipped),
+        subjects=cells.subjects_in_order([*medians, *outcomes]),
+        kits=found.kits,
+        metric=metric,
+        cells=cells.cells(medians, outcomes),
+        reference=reference_view(store, found),
+        discarded_batches=progress.discarded_batches if progress else 0,
+        preempted_batches=progress.preempted_batches if progress else 0,
+    )
+
+
+@router.get(
+    "/export",
+    operation_id="export_samples",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/csv": {}, "application/json": {}}, "description": "the samples"}},
+)
+def export_samples(
+    store: TheStore,
+    format: Annotated[Literal["csv", "json"], Query()] = "csv",
+    metric: OneMetric = Metric.CPU_NS,
+    run_id: Annotated[str | None, Query(max_length=100)] = None,
+    case_id: Annotated[str | None, Query(max_length=200)] = None,
+    library: Libraries = None,
+) -> StreamingResponse:
+    """Counted samples with all their batch values."""
+    rows = store.export(Selection(metric, libraries=tuple(library or ()), case_id=case_id, run_id=run_id))
+    body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
+    disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
+    return StreamingResponse(body, media_type=media_type, headers=disposition)
 
 
 def known_run(store: Store, run_id: str) -> Run:
@@ -190,7 +199,6 @@ def known_run(store: Store, run_id: str) -> Run:
 def summary(run: Run, progress: RunProgress | None) -> RunSummary:
     """A run in a line; one without any event has only just been announced."""
     event = progress.event if progress else RunEvent(run_id=run.run_id, at=run.created_at, state=RunState.RUNNING)
-    planned = sum(job.invocations * len(job.blocks) * len(job.case_ids) for job in run.plan.jobs)
     return RunSummary(
         run_id=run.run_id,
         plan_id=run.plan.plan_id,
@@ -205,7 +213,7 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         pools=list(run.plan.pools),
         subjects=[f"{kit.library} {kit.version}" for kit in run.kits.values()],
         cases=len(run.plan.cases),
-        invocations_planned=planned,
+        invocations_planned=run.plan.invocations,
         invocations_stored=progress.invocations_stored if progress else 0,
     )
 

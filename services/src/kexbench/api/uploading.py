@@ -10,76 +10,81 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from kexbench.api.dependencies import TheSecret, TheStore
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run
 from kexbench.api.tokens import TokenError, run_of_token
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
-from kexbench.store.port import Store
 
 _bearer = HTTPBearer(auto_error=False, description="a token signed for one run")
 MAX_UPLOAD_BYTES = 16 * 1024 * 1024
 
 
-def uploading_router(store: Store, secret: str) -> APIRouter:
-    """All routes that write."""
-    router = APIRouter(
-        tags=["uploading"],
-        responses={
-            401: {"model": Problem, "description": "No valid token for this run"},
-            409: {"model": Problem, "description": "Another run has this id"},
-        },
-    )
+router = APIRouter(
+    tags=["uploading"],
+    responses={
+        401: {"model": Problem, "description": "No valid token for this run"},
+        409: {"model": Problem, "description": "Another run has this id"},
+    },
+)
 
-    def authorised(
-        run_id: str, request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
-    ) -> None:
-        if int(request.headers.get("content-length") or 0) > MAX_UPLOAD_BYTES:
-            raise ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {MAX_UPLOAD_BYTES} bytes in one upload")
-        try:
-            allowed = run_of_token(credentials.credentials if credentials else "", secret)
-        except TokenError as error:
-            raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send the token made for this run") from None
-        if allowed != run_id:
-            raise ProblemError(HTTPStatus.UNAUTHORIZED, f"the token is for run {allowed}, not {run_id}")
 
-    guarded = [Depends(authorised)]
+def authorised(
+    run_id: str,
+    request: Request,
+    secret: TheSecret,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+) -> None:
+    if int(request.headers.get("content-length") or 0) > MAX_UPLOAD_BYTES:
+        raise ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {MAX_UPLOAD_BYTES} bytes in one upload")
+    try:
+        allowed = run_of_token(credentials.credentials if credentials else "", secret)
+    except TokenError as error:
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send the token made for this run") from None
+    if allowed != run_id:
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, f"the token is for run {allowed}, not {run_id}")
 
-    @router.put("/runs/{run_id}", operation_id="put_run", status_code=204, dependencies=guarded)
-    def put_run(run_id: str, run: Run) -> None:
-        """Announce a run. Repeating it changes nothing; another run of the same id is a conflict."""
-        if run.run_id != run_id:
-            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run's own id is {run.run_id}, not {run_id}")
-        known = store.run(run_id)
-        if known is None:
-            store.add_run(run)
-        elif known != run:
-            raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is stored with other facts")
 
-    @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204, dependencies=guarded)
-    def post_event(run_id: str, event: RunEvent) -> None:
-        """Record a change of the run's state."""
-        known_run(store, run_id)
-        if event.run_id != run_id:
-            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the event is of run {event.run_id}, not {run_id}")
-        store.add_event(event)
+guarded = [Depends(authorised)]
 
-    @router.get("/runs/{run_id}/invocations", operation_id="stored_invocations")
-    def stored_invocations(run_id: str) -> list[StoredInvocation]:
-        """Which invocations are stored, so that an interrupted upload goes on where it stopped."""
-        known_run(store, run_id)
-        return [StoredInvocation(**vars(key)) for key in store.invocations(run_id)]
 
-    @router.post("/runs/{run_id}/invocations", operation_id="post_invocation", status_code=204, dependencies=guarded)
-    def post_invocation(run_id: str, invocation: Invocation) -> None:
-        """Store one invocation, whole. Sending it again changes nothing."""
-        run = known_run(store, run_id)
-        if fault := misfit(run, invocation):
-            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
-        store.add_invocation(run, invocation)
+@router.put("/runs/{run_id}", operation_id="put_run", status_code=204, dependencies=guarded)
+def put_run(store: TheStore, run_id: str, run: Run) -> None:
+    """Announce a run. Repeating it changes nothing; another run of the same id is a conflict."""
+    if run.run_id != run_id:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run's own id is {run.run_id}, not {run_id}")
+    known = store.run(run_id)
+    if known is None:
+        store.add_run(run)
+    elif known != run:
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is stored with other facts")
 
-    return router
+
+@router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204, dependencies=guarded)
+def post_event(store: TheStore, run_id: str, event: RunEvent) -> None:
+    """Record a change of the run's state."""
+    known_run(store, run_id)
+    if event.run_id != run_id:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the event is of run {event.run_id}, not {run_id}")
+    store.add_event(event)
+
+
+@router.get("/runs/{run_id}/invocations", operation_id="stored_invocations")
+def stored_invocations(store: TheStore, run_id: str) -> list[StoredInvocation]:
+    """Which invocations are stored, so that an interrupted upload goes on where it stopped."""
+    known_run(store, run_id)
+    return [StoredInvocation(**vars(key)) for key in store.invocations(run_id)]
+
+
+@router.post("/runs/{run_id}/invocations", operation_id="post_invocation", status_code=204, dependencies=guarded)
+def post_invocation(store: TheStore, run_id: str, invocation: Invocation) -> None:
+    """Store one invocation, whole. Sending it again changes nothing."""
+    run = known_run(store, run_id)
+    if fault := misfit(run, invocation):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
+    store.add_invocation(run, invocation)
 
 
 def misfit(run: Run, invocation: Invocation) -> str | None:
@@ -91,7 +96,7 @@ def misfit(run: Run, invocation: Invocation) -> str | None:
         return f"the plan has no job {invocation.job_id}"
     if invocation.case_id not in job.case_ids:
         return f"job {job.job_id} has no case {invocation.case_id}"
-    named = {item.subject for item in (*invocation.samples, *invocation.outcomes)}
+    named = {sample.subject for sample in invocation.samples} | {outcome.subject for outcome in invocation.outcomes}
     if unknown := sorted((named | invocation.negotiated.keys()) - run.kits.keys()):
         return f"the run has no subject {unknown[0]}"
     pairs = [(sample.subject, sample.metric) for sample in invocation.samples]

@@ -25,7 +25,9 @@ def _reference(text: str) -> SubjectRef:
 @app.command("add")
 def add(
     references: Annotated[list[str], typer.Argument(help="Such as openssl@system or gnutls@debian/trixie.")],
-    refresh: Annotated[bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")] = False,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Build the kits of some subjects; what is built already is kept.

@@ -22,7 +22,9 @@ _EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: 130}
 
 
 def run(
-    spec: Annotated[Path | None, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)] = None,
+    spec: Annotated[
+        Path | None, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)
+    ] = None,
     resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run that was interrupted.")] = None,
     as_json: AsJson = False,
 ) -> None:

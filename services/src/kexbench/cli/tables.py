@@ -51,7 +51,7 @@ def outcome_lines(detail: RunDetail) -> list[str]:
 def runs_table(runs: list[RunSummary]) -> Table:
     table = Table(box=None, header_style="bold")
     for column in ("run", "spec", "state", "created", "subjects", "invocations"):
-        table.add_column(column)
+        table.add_column(column, no_wrap=column == "run", overflow="fold")
     for run in runs:
         table.add_row(
             run.run_id,
@@ -62,7 +62,6 @@ def runs_table(runs: list[RunSummary]) -> Table:
             f"{run.invocations_stored}/{run.invocations_planned}",
         )
     return table
-
 
 
 def reference_tables(detail: RunDetail) -> list[Table]:
@@ -104,15 +103,14 @@ def swap_lines(detail: RunDetail) -> list[str]:
     assert detail.reference is not None
     titles = {case.id: case.title for case in detail.cases}
     names = {subject.subject: f"{subject.library} {subject.version}" for subject in detail.subjects}
-    lines = []
-    for table in detail.reference.tables:
-        for column in table.columns:
-            for swap in column.swaps:
-                lines.append(
-                    f"{names[column.subject]}: {titles[swap.faster_here]} is {swap.ratio:.2f} times as fast as "
-                    f"{titles[swap.slower_here]}, published the other way round: it costs "
-                    f"{costs_text(swap.faster_costs)} against {costs_text(swap.slower_costs)}"
-                )
+    lines = [
+        f"{names[column.subject]}: {titles[swap.faster_here]} is {swap.ratio:.2f} times as fast as "
+        f"{titles[swap.slower_here]}, published the other way round: it costs "
+        f"{costs_text(swap.faster_costs)} against {costs_text(swap.slower_costs)}"
+        for table in detail.reference.tables
+        for column in table.columns
+        for swap in column.swaps
+    ]
     return list(dict.fromkeys(lines))
 
 

@@ -51,6 +51,11 @@ class Job(_Frozen):
     first_invocation: int
     invocations: int
 
+    @property
+    def count(self) -> int:
+        """How many invocations the job makes in all: of every case, with every block."""
+        return self.invocations * len(self.blocks) * len(self.case_ids)
+
 
 class ReferenceRow(_Frozen):
     """A published figure beside which a case is set."""
@@ -89,6 +94,11 @@ class Plan(_Frozen):
     jobs: tuple[Job, ...]
     estimated_s: float
     reference: Reference | None = None
+
+    @property
+    def invocations(self) -> int:
+        """How many invocations the plan makes in all."""
+        return sum(job.count for job in self.jobs)
 
     def case(self, case_id: str) -> Case:
         return next(case for case in self.cases if case.case_id == case_id)

@@ -1,11 +1,11 @@
 """The folder of a run on this machine: its facts, tickets, results and events, each written whole.
 
-    run.json              the facts, written before anything is measured
-    events.ndjson         changes of state, appended
-    results/JOB.1.ndjson  invocations, appended by the runner
-    worker.log            what workers said on standard error
-    delivered             exists once the store has everything
-    lock                  held by whoever measures or delivers
+run.json              the facts, written before anything is measured
+events.ndjson         changes of state, appended
+results/JOB.1.ndjson  invocations, appended by the runner
+worker.log            what workers said on standard error
+delivered             exists once the store has everything
+lock                  held by whoever measures or delivers
 """
 
 import fcntl

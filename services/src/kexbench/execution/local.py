@@ -30,16 +30,17 @@ class Places:
     material: Path
 
 
-def run_job(
-    folder: RunFolder, run: Run, job: Job, places: Places, on_progress: Callable[[str, int, int], None]
-) -> JobEnd:
-    """Measure a job, or what is left of it. `on_progress` gets case id, done and total invocations.
+def run_job(folder: RunFolder, run: Run, job: Job, places: Places, on_progress: Callable[[str, int], None]) -> JobEnd:
+    """Measure a job, or what is left of it. `on_progress` gets the case id and the number of invocations done.
 
     Ctrl-C reaches the runner too, which finishes the invocation under way; a second one ends it at once.
     """
     write_whole(folder.ticket(job), _ticket(folder, run, job, places).model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(folder.ticket(job)), str(folder.log)]
-    with folder.log.open("ab") as log, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as runner:
+    with (
+        folder.log.open("ab") as log,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as runner,
+    ):
         assert runner.stdout is not None
         try:
             try:
@@ -52,11 +53,11 @@ def run_job(
     return {0: JobEnd.FINISHED, _CANCELLED: JobEnd.CANCELLED}.get(runner.returncode, JobEnd.FAILED)
 
 
-def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int, int], None]) -> None:
+def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int], None]) -> None:
     assert runner.stdout is not None
     for line in runner.stdout:
         progress = json.loads(line)
-        on_progress(progress["case_id"], progress["done"], progress["total"])
+        on_progress(progress["case_id"], progress["done"])
     runner.wait()
 
 
@@ -69,9 +70,7 @@ def _ticket(folder: RunFolder, run: Run, job: Job, places: Places) -> Ticket:
         job=job,
         measure=run.plan.measure,
         cases=run.plan.cases,
-        kits={
-            reference: TicketKit(folder=places.kits[reference], manifest=kit) for reference, kit in run.kits.items()
-        },
+        kits={reference: TicketKit(folder=places.kits[reference], manifest=kit) for reference, kit in run.kits.items()},
         material_folder=places.material,
         material=run.material,
         results=folder.results(job),

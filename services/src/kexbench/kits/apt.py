@@ -40,7 +40,7 @@ class SuiteArchive:
     suite: str
     mirror: Mirror
     cache: Path
-    lists_max_age_s: float = 12 * 3600
+    lists_max_age_s: float
     clock: Callable[[], float] = time.time
 
     @property

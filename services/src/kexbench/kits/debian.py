@@ -26,11 +26,12 @@ _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 
 
 class DebianProvider:
-    """Suites of one mirror; by default the mirror this machine uses."""
+    """Suites of one mirror; by default the mirror this machine uses. Downloads are kept in `cache`."""
 
-    def __init__(self, cache: Path, mirror: Mirror | None = None) -> None:
+    def __init__(self, cache: Path, mirror: Mirror | None = None, lists_max_age_s: float = 12 * 3600) -> None:
         self._cache = cache
         self._mirror = mirror
+        self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
         return "openssl@debian/SUITE, gnutls@debian/SUITE: the packages of a Debian suite, unpacked, never installed"
@@ -85,7 +86,7 @@ class DebianProvider:
     def _archive(self, ref: SubjectRef) -> SuiteArchive:
         match = _SOURCE.fullmatch(ref.source)
         assert match, "the shelf asks `provides` first"
-        return SuiteArchive(suite=match[1], mirror=self._mirror or host_mirror(), cache=self._cache)
+        return SuiteArchive(match[1], self._mirror or host_mirror(), self._cache, self._lists_max_age_s)
 
 
 def _libc_is_older_than_ours(packages: tuple[Package, ...]) -> bool:

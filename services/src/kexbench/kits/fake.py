@@ -5,7 +5,6 @@ The source is the version to report, then settings of the backend; nothing is fe
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import BuildProfile, SubjectRef
-from kexbench.domain.versions import version_key
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
@@ -32,10 +31,6 @@ class FakeProvider:
                     f"unknown setting {setting!r} of the fake backend",
                     f"settings are {', '.join(f'{known}=…' for known in SETTINGS)}",
                 )
-        try:
-            version_key(version)
-        except ValueError as error:
-            raise StepFailed("resolve", str(error), "write it like fake@1.0") from error
         return Resolution(
             ref=ref,
             version=version,

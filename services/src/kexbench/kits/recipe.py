@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
+from kexbench.domain.versions import version_key
 from kexbench.kits.closure import collect
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
@@ -76,6 +77,10 @@ class Workshop:
     def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
         """Resolve the reference. Raises StepFailed, also when no provider knows such a reference."""
         resolution = self._provider(ref).resolve(ref, attempt, refresh=refresh)
+        try:
+            version_key(resolution.version)
+        except ValueError as error:
+            raise StepFailed("resolve", str(error), "a version begins with a number, as in 3.5.7") from error
         return Ingredients(resolution, self.worker.sha256(), self.worker.compiler_text(attempt))
 
     def build(self, ingredients: Ingredients, attempt: Attempt) -> tuple[Path, KitManifest]:
@@ -85,6 +90,8 @@ class Workshop:
         materials = self._provider(ref).fetch(resolution, attempt)
         attempt.note(f"compiling the worker for {ref.library} {resolution.version}")
         binary, flags = self.worker.compile(ref.library, attempt, materials)
+        if self.worker.sha256() != ingredients.worker_source_sha256:
+            raise StepFailed("compile", "the worker's sources changed while they were compiled", "try again")
         kit = attempt.scratch / "kit"
         kit.mkdir()
         arguments, libraries = collect(binary, attempt, materials, kit)

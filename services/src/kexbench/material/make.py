@@ -32,7 +32,11 @@ class KeyPair:
 def make_key_pair(name: str) -> KeyPair:
     """`rsa-2048` or `ecdsa-P-256`: a fresh key and a certificate over it, signed with SHA-256."""
     kind, _, parameter = name.partition("-")
-    key = rsa.generate_private_key(65537, int(parameter)) if kind == "rsa" else ec.generate_private_key(_CURVES[parameter])
+    key = (
+        rsa.generate_private_key(65537, int(parameter))
+        if kind == "rsa"
+        else ec.generate_private_key(_CURVES[parameter])
+    )
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"kexbench {name}")])
     certificate = (
         x509.CertificateBuilder()

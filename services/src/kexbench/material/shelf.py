@@ -55,4 +55,4 @@ def _write_once(path: Path, content: bytes) -> None:
     except FileExistsError:
         pass
     finally:
-        os.unlink(temporary)
+        Path(temporary).unlink()

@@ -60,7 +60,8 @@ class Document:
     _root: Node
 
     def fault(self, path: tuple[str | int, ...], message: str, *, at_key: bool = False) -> Fault:
-        """A fault at the value of `path`, or at its key; where the path leaves the document, at the nearest value above it."""
+        """A fault at the value of `path`, or at its key; where the path leaves the document, at the nearest
+        value above it."""
         node = self._root
         for position, step in enumerate(path):
             last = position == len(path) - 1
@@ -78,15 +79,15 @@ def parse_document(text: str, file: str) -> Document:
         raise DocumentError(file, [Fault(1, 1, "", f"the file is larger than {MAX_DOCUMENT_BYTES // 1024} KiB")])
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):
+            if isinstance(event, yaml.AliasEvent) and event.start_mark:
                 mark = event.start_mark
                 raise DocumentError(
                     file, [Fault(mark.line + 1, mark.column + 1, "", "aliases are not allowed: repeat the value")]
                 )
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        problem = error.problem_mark
+        line, column = (problem.line + 1, problem.column + 1) if problem else (1, 1)
         raise DocumentError(file, [Fault(line, column, "", f"not YAML: {error.problem}")]) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise DocumentError(file, [Fault(1, 1, "", f"not YAML: {error}")]) from None
@@ -129,7 +130,9 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> Fault:
         return document.fault(path, message)
     if kind == "value_error":
         return document.fault(path, str(detail["ctx"]["error"]))
-    message = _TYPE_WORDS.get(kind, detail["msg"].replace("Input should", "must", 1).replace("String should", "must", 1))
+    message = _TYPE_WORDS.get(
+        kind, detail["msg"].replace("Input should", "must", 1).replace("String should", "must", 1)
+    )
     if kind != "missing" and isinstance(detail["input"], str):
         message += f", not '{detail['input']}'"
     return document.fault(path, message)
@@ -142,9 +145,7 @@ def _fields_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]
         for name, field in current.model_fields.items():
             if step in (name, field.alias):
                 candidates = [field.annotation, *getattr(field.annotation, "__args__", ())]
-                current = next(
-                    (c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), current
-                )
+                current = next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), current)
     return [field.alias or name for name, field in current.model_fields.items()]
 
 

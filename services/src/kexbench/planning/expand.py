@@ -3,9 +3,7 @@
 from itertools import product
 from math import prod
 
-from pydantic import ValidationError
-
-from kexbench.domain.cases import NOTHING, Case, Cipher, KeyExchange, Protocol, custom_dh_group
+from kexbench.domain.cases import NOTHING, Case, KeyExchange, custom_dh_group, impossible
 from kexbench.domain.plans import Skipped
 from kexbench.planning.spec import Matrix
 
@@ -14,8 +12,10 @@ MAX_CASES = 2000
 
 def count_cases(matrix: Matrix) -> int:
     """How many combinations the matrix names, found without making any of them."""
-    return len(matrix.protocol) * len(matrix.cipher) * sum(
-        prod(len(values) for values in _dimensions(matrix, key_exchange)) for key_exchange in matrix.key_exchange
+    return (
+        len(matrix.protocol)
+        * len(matrix.cipher)
+        * sum(prod(len(values) for values in _dimensions(matrix, key_exchange)) for key_exchange in matrix.key_exchange)
     )
 
 
@@ -26,11 +26,19 @@ def expand(matrices: list[Matrix]) -> tuple[tuple[Case, ...], tuple[Skipped, ...
     for matrix in matrices:
         for protocol, key_exchange, cipher in product(matrix.protocol, matrix.key_exchange, matrix.cipher):
             for rsa_bits, curve, group in product(*_dimensions(matrix, key_exchange)):
-                case, reason = _attempt(protocol, key_exchange, cipher, rsa_bits, curve, group)
-                if reason:
+                point = {
+                    "protocol": protocol,
+                    "key_exchange": key_exchange,
+                    "cipher": cipher,
+                    "rsa_bits": rsa_bits,
+                    "curve": curve,
+                    "group": group,
+                }
+                case = Case.model_construct(**point)  # type: ignore[arg-type]
+                if reason := impossible(case):
                     skipped.setdefault(case.case_id, Skipped(combination=case.label, reason=reason))
                 else:
-                    cases.setdefault(case.case_id, case)
+                    cases.setdefault(case.case_id, Case.model_validate(point))
     return tuple(cases.values()), tuple(skipped.values())
 
 
@@ -46,21 +54,3 @@ def _dimensions(matrix: Matrix, key_exchange: KeyExchange) -> tuple[list[int], l
     else:
         groups = list(matrix.group)
     return rsa_bits, curves, groups
-
-
-def _attempt(
-    protocol: Protocol, key_exchange: KeyExchange, cipher: Cipher, rsa_bits: int, curve: str, group: str
-) -> tuple[Case, str | None]:
-    """The case and, if it cannot exist, why: then the case serves only for its label and id."""
-    fields = {
-        "protocol": protocol,
-        "key_exchange": key_exchange,
-        "cipher": cipher,
-        "rsa_bits": rsa_bits,
-        "curve": curve,
-        "group": group,
-    }
-    try:
-        return Case.model_validate(fields), None
-    except ValidationError as error:
-        return Case.model_construct(**fields), str(error.errors()[0]["ctx"]["error"])  # type: ignore[arg-type]

@@ -10,10 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import (
-    CURVES,
     DH_BITS,
-    DH_GROUPS,
-    EC_GROUPS,
     RSA_BITS_MAX,
     RSA_BITS_MIN,
     Cipher,
@@ -58,21 +55,19 @@ def _one_matrix_or_more(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-Distinct = Annotated[list[Item], Field(min_length=1), AfterValidator(_distinct)]
-EcGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519"]
-Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
-DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096"]
-DhBits = Annotated[int, AfterValidator(lambda bits: _known_dh_bits(bits))]
-RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
-LibraryName = Literal["openssl", "gnutls", "fake"]
-
-assert EcGroup.__args__ == EC_GROUPS and Curve.__args__ == CURVES and DhGroup.__args__ == DH_GROUPS  # type: ignore[attr-defined]
-
-
 def _known_dh_bits(bits: int) -> int:
     if bits not in DH_BITS:
         raise ValueError(f"no parameters of {bits} bits are shipped: choose from {', '.join(map(str, DH_BITS))}")
     return bits
+
+
+Distinct = Annotated[list[Item], Field(min_length=1), AfterValidator(_distinct)]
+EcGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519"]
+Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
+DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096"]
+DhBits = Annotated[int, AfterValidator(_known_dh_bits)]
+RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
+LibraryName = Literal["openssl", "gnutls", "fake"]
 
 
 class Metadata(_Written):
@@ -90,7 +85,9 @@ class Matrix(_Written):
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
     group: Distinct[EcGroup] = Field(["P-256"], description="groups of ECDHE key exchanges")
     dh_bits: Distinct[DhBits] | None = Field(None, description="sizes of custom DH parameters")
-    dh_group: Distinct[DhGroup] | None = Field(None, description="named groups of DHE; ffdhe2048 where neither is given")
+    dh_group: Distinct[DhGroup] | None = Field(
+        None, description="named groups of DHE; ffdhe2048 where neither is given"
+    )
 
 
 class MeasureSpec(_Written):

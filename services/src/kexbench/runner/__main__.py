@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
         return 2
     stop = _StopFlag()
     for progress in measure_job(ticket, claim_cpus(), log, LoadMeter().read, stop.is_set):
-        print(json.dumps({"case_id": progress.case_id, "done": progress.done, "total": progress.total}), flush=True)
+        print(json.dumps({"case_id": progress.case_id, "done": progress.done}), flush=True)
     return CANCELLED if stop.is_set() else 0
 
 

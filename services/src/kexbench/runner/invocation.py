@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,36 +22,6 @@ MIN_HANDSHAKES = 3
 MAX_HANDSHAKES = 100_000
 
 
-@dataclass
-class _Subject:
-    """A live subject and what it has yielded so far."""
-
-    worker: Worker
-    batches: list[Batch] = field(default_factory=list)
-
-
-@dataclass
-class _Counts:
-    """Batches that were repeated, and those kept although preempted because repeating had to end."""
-
-    discarded: int = 0
-    preempted: int = 0
-
-
-@dataclass
-class _Set:
-    """The workers of one invocation; a subject leaves `live` with an outcome."""
-
-    live: dict[str, _Subject] = field(default_factory=dict)
-    negotiated: dict[str, Negotiated] = field(default_factory=dict)
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-
-    def drop(self, reference: str, kind: OutcomeKind, reason: str, detail: str | None = None) -> None:
-        self.live.pop(reference, None)
-        self.negotiated.pop(reference, None)
-        self.outcomes[reference] = Outcome(subject=reference, kind=kind, reason=reason, detail=detail)
-
-
 def setup_request(case: Case, files: MaterialFiles) -> str:
     """The `setup` line of a case."""
     return (
@@ -69,20 +38,15 @@ def measure_invocation(
     each subject. `load` tells how busy the machine was since it was last asked."""
     case = next(case for case in ticket.cases if case.case_id == turn.case_id)
     started_at = datetime.now(UTC)
-    workers = _Set()
-    counts = _Counts()
     with ExitStack() as stack:
+        workers = _Workers(ticket, case, stack)
         for reference in turn.block:
-            _start(workers, stack, ticket, case, reference, cpu, log)
+            workers.start(reference, cpu, log)
         seed = f"{ticket.seed}/{turn.case_id}/{turn.invocation}"
-        retries = ticket.measure.batches
         for number, order in enumerate(rounds(turn.block, WARM_UP_BATCHES + ticket.measure.batches, seed)):
             for reference in order:
                 if reference in workers.live:
-                    retries -= _batch(workers, reference, case, ticket, counts, number < WARM_UP_BATCHES, retries)
-    samples = [
-        sample for reference, subject in workers.live.items() for sample in samples_of(reference, subject.batches)
-    ]
+                    workers.run_batch(reference, keep=number >= WARM_UP_BATCHES)
     return Invocation(
         run_id=ticket.run_id,
         job_id=ticket.job.job_id,
@@ -92,10 +56,12 @@ def measure_invocation(
         host_id=ticket.host_id,
         host_load=load(),
         started_at=started_at.isoformat(timespec="milliseconds"),
-        discarded_batches=counts.discarded,
-        preempted_batches=counts.preempted,
+        discarded_batches=workers.discarded,
+        preempted_batches=workers.preempted,
         negotiated=workers.negotiated,
-        samples=tuple(samples),
+        samples=tuple(
+            sample for reference in workers.live for sample in samples_of(reference, workers.kept[reference])
+        ),
         outcomes=tuple(workers.outcomes.values()),
     )
 
@@ -117,68 +83,86 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
     ]
 
 
-def _start(
-    workers: _Set, stack: ExitStack, ticket: Ticket, case: Case, reference: str, cpu: int | None, log: Path
-) -> None:
-    """Start a subject's worker and set up the case; a refusal is an outcome."""
-    kit = ticket.kits[reference]
-    pin = () if cpu is None else ("--cpu", str(cpu))
-    try:
-        worker = stack.enter_context(Worker(kit.manifest.launch(kit.folder, ticket.material_folder, *pin), log))
-        if (worker.hello.library, worker.hello.version) != (kit.manifest.library, kit.manifest.version):
-            said = f"{worker.hello.library} {worker.hello.version}"
-            workers.drop(reference, OutcomeKind.MISMATCH, f"the worker says it is {said}, which the kit is not")
-            return
-        record = worker.ask(setup_request(case, ticket.material[case.case_id]), SETUP_TIMEOUT_S)
-    except WorkerCrashed as error:
-        workers.drop(reference, OutcomeKind.CRASHED, str(error))
-        return
-    except WorkerHung as error:
-        workers.drop(reference, OutcomeKind.HUNG, str(error))
-        return
-    if isinstance(record, Ready):
-        workers.live[reference] = _Subject(worker)
-        workers.negotiated[reference] = record.negotiated
-    else:
-        _drop_for(workers, reference, record)
+class _Workers:
+    """The workers of one invocation. A subject that fails leaves `live`, its batches with it, and has an outcome."""
 
+    def __init__(self, ticket: Ticket, case: Case, stack: ExitStack) -> None:
+        self._ticket = ticket
+        self._case = case
+        self._stack = stack
+        self._retries = ticket.measure.batches
+        self.live: dict[str, Worker] = {}
+        self.kept: dict[str, list[Batch]] = defaultdict(list)
+        self.negotiated: dict[str, Negotiated] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self.discarded = 0
+        self.preempted = 0
 
-def _batch(
-    workers: _Set, reference: str, case: Case, ticket: Ticket, counts: _Counts, warm_up: bool, retries: int
-) -> int:
-    """Run one batch; one in which the thread was preempted is repeated while `retries` last.
-    Returns how many it used."""
-    subject = workers.live[reference]
-    request = (
-        f"run id={case.case_id} min_handshakes={MIN_HANDSHAKES} min_ns={ticket.measure.batch_ns} "
-        f"max_handshakes={MAX_HANDSHAKES}"
-    )
-    used = 0
-    while True:
+    def start(self, reference: str, cpu: int | None, log: Path) -> None:
+        """Start a subject's worker and set up the case; a refusal is an outcome."""
+        kit = self._ticket.kits[reference]
+        pin = () if cpu is None else ("--cpu", str(cpu))
+        launch = kit.manifest.launch(kit.folder, self._ticket.material_folder, *pin)
         try:
-            record = subject.worker.ask(request, BATCH_TIMEOUT_S)
+            worker = self._stack.enter_context(Worker(launch, log))
+            said = (worker.hello.library, worker.hello.version)
+            if said != (kit.manifest.library, kit.manifest.version):
+                self._drop(
+                    reference, OutcomeKind.MISMATCH, f"the worker says it is {' '.join(said)}, not what its kit says"
+                )
+                return
+            record = worker.ask(setup_request(self._case, self._ticket.material[self._case.case_id]), SETUP_TIMEOUT_S)
         except WorkerCrashed as error:
-            workers.drop(reference, OutcomeKind.CRASHED, str(error))
-            return used
+            self._drop(reference, OutcomeKind.CRASHED, str(error))
         except WorkerHung as error:
-            workers.drop(reference, OutcomeKind.HUNG, str(error))
-            return used
-        if not isinstance(record, Batch):
-            _drop_for(workers, reference, record)
-            return used
-        if warm_up:
-            return used
-        if record.involuntary_switches and used < retries:
-            counts.discarded += 1
-            used += 1
-            continue
-        counts.preempted += bool(record.involuntary_switches)
-        subject.batches.append(record)
-        return used
+            self._drop(reference, OutcomeKind.HUNG, str(error))
+        else:
+            if isinstance(record, Ready):
+                self.live[reference] = worker
+                self.negotiated[reference] = record.negotiated
+            else:
+                self._drop_for(reference, record)
 
+    def run_batch(self, reference: str, *, keep: bool) -> None:
+        """One batch. One in which the thread was preempted is repeated, as long as there are retries left
+        in this invocation; after that it is kept and counted, since a busy machine must not stop a run."""
+        record = self._ask_for_batch(reference)
+        while keep and record and record.involuntary_switches and self._retries:
+            self._retries -= 1
+            self.discarded += 1
+            record = self._ask_for_batch(reference)
+        if keep and record:
+            self.preempted += bool(record.involuntary_switches)
+            self.kept[reference].append(record)
 
-def _drop_for(workers: _Set, reference: str, record: Record) -> None:
-    if isinstance(record, Refused | Failed):
-        workers.drop(reference, OutcomeKind(record.kind), record.reason, record.detail)
-    else:
-        workers.drop(reference, OutcomeKind.ERROR, f"the worker answered with an unexpected {record.type} record")
+    def samples(self) -> tuple[Sample, ...]:
+        """Of every subject that came through."""
+        return tuple(sample for reference in self.live for sample in samples_of(reference, self.kept[reference]))
+
+    def _ask_for_batch(self, reference: str) -> Batch | None:
+        request = (
+            f"run id={self._case.case_id} min_handshakes={MIN_HANDSHAKES} "
+            f"min_ns={self._ticket.measure.batch_ns} max_handshakes={MAX_HANDSHAKES}"
+        )
+        try:
+            record = self.live[reference].ask(request, BATCH_TIMEOUT_S)
+        except WorkerCrashed as error:
+            self._drop(reference, OutcomeKind.CRASHED, str(error))
+        except WorkerHung as error:
+            self._drop(reference, OutcomeKind.HUNG, str(error))
+        else:
+            if isinstance(record, Batch):
+                return record
+            self._drop_for(reference, record)
+        return None
+
+    def _drop_for(self, reference: str, record: Record) -> None:
+        if isinstance(record, Refused | Failed):
+            self._drop(reference, OutcomeKind(record.kind), record.reason, record.detail)
+        else:
+            self._drop(reference, OutcomeKind.ERROR, f"the worker answered with an unexpected {record.type} record")
+
+    def _drop(self, reference: str, kind: OutcomeKind, reason: str, detail: str | None = None) -> None:
+        self.live.pop(reference, None)
+        self.negotiated.pop(reference, None)
+        self.outcomes[reference] = Outcome(subject=reference, kind=kind, reason=reason, detail=detail)

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.runner.invocation import measure_invocation
-from kexbench.runner.order import Turn, turns
+from kexbench.runner.order import turns
 from kexbench.runner.results import ResultsFile, read_results
 from kexbench.runner.ticket import Ticket
 
@@ -18,11 +18,10 @@ HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
 
 @dataclass(frozen=True)
 class Progress:
-    """After each invocation: how many of the job's are done, and how many there are."""
+    """After each invocation: how many of the job's are done."""
 
     case_id: str
     done: int
-    total: int
 
 
 def measure_job(
@@ -32,20 +31,18 @@ def measure_job(
     known = read_results(ticket.results)
     done = {(invocation.case_id, invocation.invocation) for invocation in known}
     hopeless = {pair for invocation in known for pair in _hopeless(invocation)}
-    every = list(turns(ticket.job, ticket.seed))
     deadline = time.monotonic() + ticket.measure.max_duration_s
     results = ResultsFile(ticket.results)
     try:
-        for number, turn in enumerate(every, start=1):
+        for number, turn in enumerate(turns(ticket.job, ticket.seed), start=1):
             if cancelled() or time.monotonic() > deadline:
                 return
             block = tuple(subject for subject in turn.block if (turn.case_id, subject) not in hopeless)
             if block and (turn.case_id, turn.invocation) not in done:
-                turn = Turn(turn.case_id, block, turn.invocation)
-                invocation = measure_invocation(ticket, turn, cpu, log, load)
+                invocation = measure_invocation(ticket, replace(turn, block=block), cpu, log, load)
                 results.append(invocation)
                 hopeless.update(_hopeless(invocation))
-            yield Progress(turn.case_id, number, len(every))
+            yield Progress(turn.case_id, number)
     finally:
         results.close()
 

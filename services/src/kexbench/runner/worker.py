@@ -94,7 +94,8 @@ class Worker:
 
     def _end(self) -> None:
         """Closing its input asks it to end; one that does not is killed."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         try:
             self._process.wait(0.2)

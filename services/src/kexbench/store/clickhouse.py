@@ -109,7 +109,8 @@ class ClickHouseStore:
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids}
         events = self._query(
-            "SELECT run_id, max(at) AS newest, argMax(state, (at, state)) AS last_state, argMax(detail, (at, state)) AS last_detail"
+            "SELECT run_id, max(at) AS newest, argMax(state, (at, state)) AS last_state,"
+            " argMax(detail, (at, state)) AS last_detail"
             " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
             parameters,
         )

@@ -1,0 +1,84 @@
+# The verbs of this repository, the same for people and for CI.
+#
+#   make run      build what is needed, measure the quickstart spec, serve the dashboard
+#   make test     everything that can be tested on one machine
+#   make check    formatters, linters, types and contracts, in under two minutes
+#   make format   let the formatters rewrite
+#   make generate rewrite the generated files that are checked in
+#
+# KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+MAKEFLAGS += --no-print-directory
+
+BOOTSTRAP := infra/bootstrap
+VENV := services/.venv
+BIN := $(VENV)/bin
+SAY := @printf '\033[1m== %s\033[0m\n'
+
+.PHONY: run test check format generate packages-run packages-test python frontend clean
+
+run: packages-run python frontend
+	$(SAY) "measuring bench-specs/quickstart.yaml"
+	$(BIN)/kexbench run bench-specs/quickstart.yaml
+	if [ "$${KEXBENCH_NO_SERVE:-}" != 1 ]; then
+		exec $(BIN)/kexbench serve
+	fi
+
+test: packages-run packages-test python frontend check
+	$(SAY) "worker: C tests"
+	@$(MAKE) -C workers/handshake test
+	$(SAY) "services: Python tests"
+	@cd services && .venv/bin/pytest
+	$(SAY) "frontend: unit tests"
+	@cd frontend && npm test --silent
+	$(SAY) "end to end: a real run in a real browser"
+	@cd services && .venv/bin/pytest -m browser -n 0
+
+check: python frontend/node_modules/.package-lock.json
+	$(SAY) "worker: format"
+	@$(MAKE) -C workers/handshake format-check
+	$(SAY) "services: format, lint, types, import contract"
+	@cd services && .venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy && .venv/bin/lint-imports
+	$(SAY) "frontend: format, lint, types, generated client"
+	@cd frontend && npm run --silent check
+
+format: python frontend/node_modules/.package-lock.json
+	$(MAKE) -C workers/handshake format
+	cd services && .venv/bin/ruff format . && .venv/bin/ruff check --fix .
+	cd frontend && npx biome check --write
+
+generate: python frontend/node_modules/.package-lock.json
+	$(BIN)/kexbench schema bench-specs/schema
+	$(MAKE) -C workers/handshake golden
+	cd frontend && npm run --silent generate
+
+packages-run:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-run.txt
+
+packages-test:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-test.txt
+
+# uv decides itself whether anything is to be done, in a fraction of a second.
+python: packages-run
+	@uv=$$($(BOOTSTRAP)/uv.sh)
+	[ -d $(VENV) ] || printf '\033[1m== %s\033[0m\n' "installing Python packages"
+	cd services && UV_PYTHON_DOWNLOADS=never "$$uv" sync --quiet --locked --extra local --python "$$(command -v python3)"
+
+frontend: frontend/dist/index.html
+
+frontend/dist/index.html: frontend/node_modules/.package-lock.json $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts frontend/tsconfig.json -type f 2>/dev/null)
+	$(SAY) "building the dashboard"
+	@cd frontend && npm run --silent build
+	touch dist/index.html
+
+frontend/node_modules/.package-lock.json: frontend/package-lock.json
+	$(SAY) "installing npm packages"
+	@cd frontend && npm ci --silent --no-audit --no-fund
+	touch node_modules/.package-lock.json
+
+clean:
+	rm -rf $(VENV) frontend/node_modules frontend/dist
+	$(MAKE) -C workers/handshake clean
