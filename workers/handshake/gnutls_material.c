@@ -59,10 +59,9 @@ static bool describe_key(struct context *c, gnutls_x509_crt_t certificate, struc
     bool ec = algorithm == GNUTLS_PK_EC;
     if (algorithm < 0)
         return parse_fault(fault, "the certificate's key can't be used", algorithm);
-    c->key_word = ec ? "EC"
-                  : algorithm == GNUTLS_PK_RSA
-                      ? "RSA"
-                      : gnutls_pk_algorithm_get_name((gnutls_pk_algorithm_t)algorithm);
+    c->key_word = ec ? "EC" : gnutls_pk_algorithm_get_name((gnutls_pk_algorithm_t)algorithm);
+    if (algorithm == GNUTLS_PK_RSA)
+        c->key_word = "RSA";
     const char *curve = ec ? curve_of(certificate, &c->key_bits) : NULL;
     return certificate_fits(&c->tls_case, c->key_word, c->key_bits, curve, fault);
 }

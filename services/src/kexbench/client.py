@@ -32,7 +32,8 @@ class ApiClient:
     """Typed calls. Raises ApiError for a refusal and httpx.TransportError when nobody answers."""
 
     def __init__(self, address: ServiceAddress) -> None:
-        self.url = address.url
+        self.page = f"{address.url}/runs/" if address.lasting else None
+        """Where runs can be looked at, if somebody serves them for longer than this command."""
         self._secret = address.secret
         self._http = httpx.Client(base_url=address.url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False)
 

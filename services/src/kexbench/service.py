@@ -27,7 +27,9 @@ class ServiceUnavailable(Exception):
 class Service:
     """A running service of this process, on a socket bound before anything else."""
 
-    def __init__(self, installation: Installation, lock: StoreLock, host: str, port: int) -> None:
+    def __init__(
+        self, installation: Installation, lock: StoreLock, host: str, port: int, *, lasting: bool = True
+    ) -> None:
         settings = installation.settings
         self._lock = lock
         try:
@@ -39,7 +41,9 @@ class Service:
         self.store = installation.open_store()
         bound = self._socket.getsockname()[1]
         named = f"[{host}]" if ":" in host else host
-        self.address = ServiceAddress(pid=os.getpid(), url=f"http://{named}:{bound}", secret=secrets.token_hex(32))
+        self.address = ServiceAddress(
+            pid=os.getpid(), url=f"http://{named}:{bound}", secret=secrets.token_hex(32), lasting=lasting
+        )
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
         app = create_app(self.store, self.address.secret, pages)
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
@@ -82,7 +86,7 @@ def reach_service(installation: Installation) -> Iterator[ServiceAddress]:
     while time.monotonic() < deadline:
         if lock.acquire():
             try:
-                service = Service(installation, lock, "127.0.0.1", 0)
+                service = Service(installation, lock, "127.0.0.1", 0, lasting=False)
             except BaseException:
                 lock.release()
                 raise

@@ -15,7 +15,14 @@ def print_report(client: ApiClient, run_id: str) -> None:
         out.print(line, markup=False, soft_wrap=True)
     if detail.reference:
         _print_reference(detail)
-    err.print(f"run {run_id}  {client.url}/runs/{run_id}", markup=False)
+    if detail.discarded_batches or detail.preempted_batches:
+        err.print(
+            f"{detail.discarded_batches} batches were repeated because other processes took the core; "
+            f"{detail.preempted_batches} such batches were kept",
+            style="dim",
+        )
+    where = f"{client.page}{run_id}" if client.page else "kexbench serve shows it"
+    err.print(f"run {run_id}: {where}", markup=False)
 
 
 def _print_reference(detail: RunDetail) -> None:

@@ -9,7 +9,11 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
 
-SETTINGS = ("seed", "client_ns", "server_ns", "noise", "step")
+SETTINGS = (
+    *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after"),
+    *("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
+)
+"""Those of workers/handshake/backend_fake.c."""
 
 
 class FakeProvider:

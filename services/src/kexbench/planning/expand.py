@@ -1,7 +1,7 @@
 """A matrix expanded into cases; combinations that cannot exist are skipped with the reason."""
 
 from itertools import product
-from math import prod
+from typing import Any
 
 from kexbench.domain.cases import NOTHING, Case, KeyExchange, custom_dh_group, impossible
 from kexbench.domain.plans import Skipped
@@ -10,13 +10,22 @@ from kexbench.planning.spec import Matrix
 MAX_CASES = 2000
 
 
-def count_cases(matrix: Matrix) -> int:
-    """How many combinations the matrix names, found without making any of them."""
-    return (
-        len(matrix.protocol)
-        * len(matrix.cipher)
-        * sum(prod(len(values) for values in _dimensions(matrix, key_exchange)) for key_exchange in matrix.key_exchange)
-    )
+def count_cases(written: dict[str, Any]) -> int:
+    """How many combinations a matrix names as it is written, faults and all, found without making any."""
+
+    def length(field: str, default: int) -> int:
+        values = written.get(field)
+        return len(values) if isinstance(values, list) else default
+
+    groups_of = {
+        KeyExchange.RSA: length("rsaBits", 1),
+        KeyExchange.DHE_RSA: length("rsaBits", 1) * (length("dhBits", 0) + length("dhGroup", 0) or 1),
+        KeyExchange.ECDHE_RSA: length("rsaBits", 1) * length("group", 1),
+        KeyExchange.ECDHE_ECDSA: length("curve", 1) * length("group", 1),
+    }
+    exchanges = written.get("keyExchange")
+    points = sum(groups_of.get(name, 1) for name in exchanges) if isinstance(exchanges, list) else 1
+    return length("protocol", 1) * length("cipher", 1) * points
 
 
 def expand(matrices: list[Matrix]) -> tuple[tuple[Case, ...], tuple[Skipped, ...]]:

@@ -39,7 +39,7 @@ def measure_invocation(
     case = next(case for case in ticket.cases if case.case_id == turn.case_id)
     started_at = datetime.now(UTC)
     with ExitStack() as stack:
-        workers = _Workers(ticket, case, stack)
+        workers = _Workers(ticket, case, len(turn.block), stack)
         for reference in turn.block:
             workers.start(reference, cpu, log)
         seed = f"{ticket.seed}/{turn.case_id}/{turn.invocation}"
@@ -86,11 +86,11 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
 class _Workers:
     """The workers of one invocation. A subject that fails leaves `live`, its batches with it, and has an outcome."""
 
-    def __init__(self, ticket: Ticket, case: Case, stack: ExitStack) -> None:
+    def __init__(self, ticket: Ticket, case: Case, subjects: int, stack: ExitStack) -> None:
         self._ticket = ticket
         self._case = case
         self._stack = stack
-        self._retries = ticket.measure.batches
+        self._retries = ticket.measure.batches * subjects // 2
         self.live: dict[str, Worker] = {}
         self.kept: dict[str, list[Batch]] = defaultdict(list)
         self.negotiated: dict[str, Negotiated] = {}

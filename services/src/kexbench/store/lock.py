@@ -15,6 +15,8 @@ class ServiceAddress:
     pid: int
     url: str
     secret: str
+    lasting: bool = True
+    """False for a command that serves only as long as it needs the store itself."""
 
 
 class StoreLock:

@@ -1,0 +1,78 @@
+"""Bad input: an error that fits one screen, names the place and the remedy, and loses nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import SPEC, Cli
+
+GOOD = SPEC.format(name="good", subjects="1.0", invocations=4)
+SCREEN_LINES = 24
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("measure:", "mesure:", "bad.yaml:9:1: mesure: unknown field (did you mean 'measure'?)"),
+        ("invocations: 4", "invocations: -4", "bad.yaml:9:25: measure.invocations: must be greater than or equal to 2"),
+        ("fake: [1.0]", "openssl: [9.9]", "bad.yaml:5:15: subjects.0.openssl.0: unknown version '9.9' of openssl"),
+        (
+            "keyExchange: [RSA, ECDHE-ECDSA]",
+            f"keyExchange: [DHE-RSA]\n  rsaBits: {[*range(1024, 8193, 8)]}\n  dhBits: {[*range(1024, 8193)]}",
+            "bad.yaml:7:3: matrix: 6,430,593 cases, more than the 2,000 a spec may have: shorten the lists",
+        ),
+        ("kind: Benchmark", "kind: [", "bad.yaml:"),
+    ],
+    ids=["misspelt field", "negative invocations", "unknown version", "too many cases", "not YAML"],
+)
+def test_a_bad_spec_is_refused_with_its_place(old: str, new: str, expected: str, cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(GOOD.replace(old, new))
+    for verb in ("plan", "run"):
+        done = cli(verb, str(path))
+        assert done.status == 1
+        assert expected in done.err
+        assert done.out == ""
+        assert len(done.err.splitlines()) <= SCREEN_LINES
+    assert not (tmp_path / "home" / "runs").exists()
+
+
+def test_a_missing_spec_is_named(cli: Cli) -> None:
+    done = cli("plan", "nowhere.yaml")
+    assert (done.status, done.err) == (1, "nowhere.yaml:1:1: cannot be read: No such file or directory\n")
+
+
+def test_a_kit_that_cannot_be_made_says_why_and_where_its_log_is(cli: Cli) -> None:
+    done = cli("kits", "add", "fake@1.0+speed=9")
+    assert done.status == 1
+    assert "unknown setting 'speed=9'" in done.err
+    assert "remedy:" in done.err
+    assert "log:" in done.err
+    assert cli("kits", "list", "--json").json() == []
+
+
+@pytest.mark.parametrize("reference", ["openssl", "opensl@system", "openssl@"])
+def test_a_reference_that_is_none_is_a_usage_error(reference: str, cli: Cli) -> None:
+    assert cli("kits", "add", reference).status == 2
+
+
+def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
+    with cli.serving() as (_, url):
+        other = Cli(cli.folder / "other")
+        done = other("serve", "--port", url.rsplit(":", 1)[1])
+    assert done.status == 1
+    assert "choose another --port" in done.err
+
+
+def test_an_unknown_run_is_a_problem_with_a_remedy(cli: Cli) -> None:
+    done = cli("runs", "show", "nothing")
+    assert done.status == 1
+    assert "there is no run nothing" in done.err
+    assert "remedy:" in done.err
+
+
+def test_every_verb_explains_itself_with_an_example(cli: Cli) -> None:
+    for verb in (["run"], ["plan"], ["serve"], ["export"], ["kits", "add"], ["kits", "show"], ["runs", "show"]):
+        done = cli(*verb, "--help")
+        assert done.status == 0
+        assert f"kexbench {' '.join(verb)}" in done.out.split("Examples:")[1]

@@ -1,0 +1,105 @@
+"""`kexbench run` from a spec to a table, also beside a service, and after it was interrupted."""
+
+import csv
+import io
+import json
+import os
+import signal
+
+import httpx
+
+from tests.cli.conftest import TIMEOUT_S, Cli
+
+STEADY, SLOWER = "1.0+noise=0", "1.1+noise=0+step=1.02"
+
+
+def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
+    done = cli("run", cli.spec("steady", STEADY, SLOWER))
+    assert done.status == 0, done.err
+    row = next(line for line in done.out.splitlines() if "TLS 1.2 RSA, RSA 2048" in line)
+    assert "2,500 ±0.0%" in row
+    assert "2,451 ±0.0% (+2.0%)" in row
+    listed = cli("runs", "list", "--json").json()["runs"]
+    assert [(run["spec_name"], run["state"], run["invocations_stored"]) for run in listed] == [
+        ("steady", "finished", 12)
+    ]
+
+
+def test_exported_samples_hold_every_batch(cli: Cli) -> None:
+    cli("run", cli.spec("steady", STEADY))
+    rows = list(csv.DictReader(io.StringIO(cli("export", "--metric", "server_cpu_ns").out)))
+    assert len(rows) == 12
+    assert {row["values"] for row in rows} == {"300000.0 300000.0 300000.0 300000.0"}
+    assert cli("export", "--format", "json", "--metric", "server_cpu_ns").json()[0]["median"] == 300_000
+
+
+def test_a_run_beside_a_service_appears_there(cli: Cli) -> None:
+    with cli.serving() as (_, url):
+        for name in ("first", "second"):
+            done = cli("run", cli.spec(name, STEADY))
+            assert done.status == 0, done.err
+            assert f"{url}/runs/" in done.err
+        runs = httpx.get(f"{url}/api/v1/runs", trust_env=False).json()["runs"]
+        assert [(run["spec_name"], run["state"], run["invocations_stored"]) for run in runs] == [
+            ("second", "finished", 12),
+            ("first", "finished", 12),
+        ]
+
+
+def test_a_second_service_says_where_the_first_one_is(cli: Cli) -> None:
+    with cli.serving() as (_, url):
+        done = cli("serve", "--port", "0")
+    assert done.status == 1
+    assert f"serves this store already at {url}" in done.err
+
+
+def test_ctrl_c_keeps_complete_invocations_and_resume_measures_the_rest(cli: Cli) -> None:
+    process = cli.start("run", cli.spec("long", STEADY, invocations=40))
+    assert process.stderr is not None
+    next(line for line in process.stderr if line.startswith("measured "))
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 130, err
+    (run,) = cli("runs", "list", "--json").json()["runs"]
+    assert run["state"] == "cancelled"
+    assert 0 < run["invocations_stored"] < 80
+    assert f"kexbench run --resume {run['run_id']}" in err
+
+    done = cli("run", "--resume", run["run_id"])
+    assert done.status == 0, done.err
+    (run,) = cli("runs", "list", "--json").json()["runs"]
+    assert (run["state"], run["invocations_stored"]) == ("finished", 80)
+
+
+def test_a_killed_run_leaves_its_results_to_the_next_command(cli: Cli) -> None:
+    process = cli.start("run", cli.spec("long", STEADY, invocations=40))
+    assert process.stderr is not None
+    next(line for line in process.stderr if line.startswith("measured "))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=TIMEOUT_S)
+    done = cli("run", cli.spec("next", STEADY))
+    assert done.status == 0, done.err
+    assert "had left on disk" in done.err
+    runs = {run["spec_name"]: run for run in cli("runs", "list", "--json").json()["runs"]}
+    assert runs["long"]["state"] == "failed"
+    assert runs["long"]["invocations_stored"] >= 8
+    assert "--resume" in runs["long"]["detail"]
+
+
+def test_a_crashing_worker_costs_its_own_cells_only(cli: Cli) -> None:
+    done = cli("run", cli.spec("crash", STEADY, "2.0+crash_after=30"))
+    assert done.status == 0, done.err
+    assert "2,500" in done.out
+    assert "fake 2.0, TLS 1.2 RSA, RSA 2048: crashed: the worker was ended by signal 6" in done.out
+
+
+def test_the_json_of_a_run_is_nothing_but_json(cli: Cli) -> None:
+    done = cli("run", cli.spec("steady", STEADY), "--json")
+    assert json.loads(done.out)["summary"]["state"] == "finished"
+
+
+def test_a_run_without_a_spec_or_with_an_unknown_run_is_a_usage_error(cli: Cli) -> None:
+    assert cli("run").status == 2
+    done = cli("run", "--resume", "nothing")
+    assert done.status == 2
+    assert "no run nothing" in done.err

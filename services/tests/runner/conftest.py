@@ -1,0 +1,54 @@
+"""Tickets for real fake workers."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.hosts import HostLoad
+from kexbench.domain.material import MaterialFiles
+from kexbench.domain.plans import Job, Measure
+from kexbench.runner.ticket import Ticket, TicketKit
+from tests.conftest import FakeKit
+
+RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, rsa_bits=2048)
+ECDHE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
+QUIET = HostLoad(load_average_1m=0.0)
+
+MakeTicket = Callable[..., Ticket]
+
+
+@pytest.fixture
+def make_ticket(tmp_path: Path, fake_kit: FakeKit) -> MakeTicket:
+    """A ticket of one job over some fake subjects, two cases, and as many invocations as asked for."""
+
+    def make(*references: str, invocations: int = 2, batches: int = 3, max_duration_s: int = 600) -> Ticket:
+        cases = (RSA, ECDHE)
+        job = Job(
+            job_id="job",
+            pool="local",
+            case_ids=tuple(case.case_id for case in cases),
+            blocks=(references,),
+            first_invocation=0,
+            invocations=invocations,
+        )
+        kits = {reference: fake_kit(reference) for reference in references}
+        files = MaterialFiles(key="key.pem", certificate="certificate.pem", dh_parameters="-")
+        return Ticket(
+            run_id="run",
+            attempt=1,
+            host_id="host",
+            seed="seed",
+            job=job,
+            measure=Measure(
+                invocations=invocations, batches=batches, batch_ns=5_000_000, max_duration_s=max_duration_s
+            ),
+            cases=cases,
+            kits={reference: TicketKit(folder=folder, manifest=kit) for reference, (folder, kit) in kits.items()},
+            material_folder=tmp_path,
+            material={case.case_id: files for case in cases},
+            results=tmp_path / "results" / "job.1.ndjson",
+        )
+
+    return make

@@ -1,0 +1,124 @@
+"""Whatever workers do, an invocation is whole: numbers or an outcome for each subject."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.samples import Invocation, Metric, OutcomeKind
+from kexbench.runner import invocation as module
+from kexbench.runner.invocation import measure_invocation, samples_of, setup_request
+from kexbench.runner.order import Turn
+from kexbench.runner.records import Batch
+from kexbench.runner.ticket import Ticket
+from tests.runner.conftest import ECDHE, QUIET, RSA, MakeTicket
+
+Measure = Callable[[Ticket], Invocation]
+STEADY = "fake@1.0+noise=0"
+
+
+@pytest.fixture
+def measure(tmp_path: Path) -> Measure:
+    def run(ticket: Ticket) -> Invocation:
+        turn = Turn(RSA.case_id, ticket.job.blocks[0], 0)
+        return measure_invocation(ticket, turn, None, tmp_path / "worker.log", lambda: QUIET)
+
+    return run
+
+
+def values(invocation: Invocation, subject: str, metric: Metric) -> tuple[float, ...]:
+    return next(s.values for s in invocation.samples if (s.subject, s.metric) == (subject, metric))
+
+
+def test_known_durations_arrive_as_values_per_handshake(make_ticket: MakeTicket, measure: Measure) -> None:
+    invocation = measure(make_ticket(STEADY, batches=4))
+    assert values(invocation, STEADY, Metric.CLIENT_CPU_NS) == (100_000,) * 4
+    assert values(invocation, STEADY, Metric.SERVER_CPU_NS) == (300_000,) * 4
+    assert values(invocation, STEADY, Metric.CPU_NS) == (400_000,) * 4
+    assert values(invocation, STEADY, Metric.FIRST_NS) == (400_000,) * 4
+
+
+def test_a_planted_step_is_the_ratio_of_two_subjects(make_ticket: MakeTicket, measure: Measure) -> None:
+    slower = "fake@1.1+noise=0+step=1.02"
+    invocation = measure(make_ticket(STEADY, slower))
+    pairs = zip(values(invocation, slower, Metric.CPU_NS), values(invocation, STEADY, Metric.CPU_NS), strict=True)
+    assert {after / before for after, before in pairs} == {1.02}
+
+
+def test_what_was_negotiated_is_recorded_for_every_subject(make_ticket: MakeTicket, measure: Measure) -> None:
+    invocation = measure(make_ticket(STEADY))
+    assert invocation.negotiated[STEADY].protocol == "TLSv1.2"
+    assert invocation.negotiated[STEADY].peer_key_bits == 2048
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind"),
+    [
+        ("unsupported=1", OutcomeKind.UNSUPPORTED),
+        ("fail_after=0", OutcomeKind.ERROR),
+        ("fail_after=40", OutcomeKind.ERROR),
+        ("mismatch_after=40", OutcomeKind.MISMATCH),
+        ("crash_after=0", OutcomeKind.CRASHED),
+        ("crash_after=40", OutcomeKind.CRASHED),
+    ],
+)
+def test_a_subject_that_fails_has_an_outcome_and_no_number_and_the_others_go_on(
+    setting: str, kind: OutcomeKind, make_ticket: MakeTicket, measure: Measure
+) -> None:
+    broken = f"fake@2.0+{setting}"
+    invocation = measure(make_ticket(STEADY, broken))
+    assert [(outcome.subject, outcome.kind) for outcome in invocation.outcomes] == [(broken, kind)]
+    assert invocation.outcomes[0].reason
+    assert {sample.subject for sample in invocation.samples} == {STEADY}
+    assert len(values(invocation, STEADY, Metric.CPU_NS)) == 3
+    assert broken not in invocation.negotiated
+
+
+def test_a_worker_that_hangs_is_ended_and_the_others_go_on(
+    make_ticket: MakeTicket, measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH_TIMEOUT_S", 0.3)
+    invocation = measure(make_ticket(STEADY, "fake@2.0+hang_after=40"))
+    assert [outcome.kind for outcome in invocation.outcomes] == [OutcomeKind.HUNG]
+    assert {sample.subject for sample in invocation.samples} == {STEADY}
+
+
+def test_a_kit_whose_worker_is_another_version_is_not_measured(make_ticket: MakeTicket, measure: Measure) -> None:
+    ticket = make_ticket(STEADY, "fake@1.1+noise=0")
+    swapped = {STEADY: ticket.kits[STEADY], "fake@1.1+noise=0": ticket.kits[STEADY]}
+    other = ticket.kits["fake@1.1+noise=0"].manifest
+    wrong = swapped[STEADY].model_copy(update={"manifest": other.model_copy(update={"version": "9.9"})})
+    invocation = measure(ticket.model_copy(update={"kits": {**swapped, "fake@1.1+noise=0": wrong}}))
+    assert [(outcome.kind, "fake 1.1" in outcome.reason) for outcome in invocation.outcomes] == [
+        (OutcomeKind.MISMATCH, True)
+    ]
+
+
+def test_bytes_and_first_handshakes_are_not_divided_alike() -> None:
+    batch = Batch(
+        type="batch",
+        id="x",
+        handshakes=4,
+        client_cpu_ns=400,
+        server_cpu_ns=800,
+        wall_ns=1300,
+        first_client_ns=150,
+        first_server_ns=250,
+        client_bytes=40,
+        server_bytes=80,
+        involuntary_switches=0,
+    )
+    found = {sample.metric: sample.values for sample in samples_of("s", [batch])}
+    assert found[Metric.CPU_NS] == (300,)
+    assert found[Metric.WALL_NS] == (325,)
+    assert found[Metric.FIRST_NS] == (400,)
+    assert found[Metric.SERVER_BYTES] == (20,)
+
+
+def test_the_setup_request_names_every_dimension_of_the_case(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(STEADY)
+    request = setup_request(ECDHE, ticket.material[ECDHE.case_id])
+    assert request == (
+        "setup id=tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm protocol=TLSv1.3 key_exchange=ECDHE-ECDSA "
+        "cipher=AES-128-GCM group=X25519 rsa_bits=0 curve=P-256 key=key.pem certificate=certificate.pem dh_parameters=-"
+    )

@@ -1,0 +1,82 @@
+"""A job is measured invocation by invocation; what is on the disk is never measured again and never torn."""
+
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.samples import OutcomeKind
+from kexbench.runner.job import measure_job
+from kexbench.runner.results import ResultsFile, read_results
+from kexbench.runner.ticket import Ticket
+from tests.runner.conftest import QUIET, MakeTicket
+
+SUBJECT = "fake@1.0+noise=0"
+
+
+def measure(ticket: Ticket, stop_after: int | None = None) -> int:
+    """How many turns were reported before the job ended."""
+    seen = [0]
+    log = ticket.results.parent.parent / "worker.log"
+    for progress in measure_job(ticket, None, log, lambda: QUIET, lambda: seen[-1] == stop_after):
+        seen.append(progress.done)
+    return seen[-1]
+
+
+def test_every_case_has_every_invocation_in_the_results(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(SUBJECT, invocations=3)
+    assert measure(ticket) == 6
+    found = {(invocation.case_id, invocation.invocation) for invocation in read_results(ticket.results)}
+    assert found == {(case.case_id, number) for case in ticket.cases for number in range(3)}
+
+
+def test_a_cancelled_job_keeps_what_is_complete_and_goes_on_where_it_stopped(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(SUBJECT, invocations=3)
+    assert measure(ticket, stop_after=2) == 2
+    before = ticket.results.read_bytes()
+    assert len(read_results(ticket.results)) == 2
+    assert measure(ticket) == 6
+    assert ticket.results.read_bytes().startswith(before)
+    assert len(read_results(ticket.results)) == 6
+
+
+def test_an_unsupported_subject_is_tried_once_a_case_and_the_job_still_ends(make_ticket: MakeTicket) -> None:
+    broken = "fake@2.0+unsupported=1"
+    ticket = make_ticket(SUBJECT, broken, invocations=3)
+    measure(ticket)
+    outcomes = [outcome for invocation in read_results(ticket.results) for outcome in invocation.outcomes]
+    assert [(outcome.subject, outcome.kind) for outcome in outcomes] == [(broken, OutcomeKind.UNSUPPORTED)] * 2
+
+
+def test_a_crashing_subject_is_tried_in_every_invocation(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(SUBJECT, "fake@2.0+crash_after=0", invocations=2)
+    measure(ticket)
+    assert sum(len(invocation.outcomes) for invocation in read_results(ticket.results)) == 4
+
+
+def test_when_no_subject_of_a_case_is_left_its_invocations_are_left_out(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket("fake@2.0+unsupported=1", invocations=3)
+    assert measure(ticket) == 6
+    assert len(read_results(ticket.results)) == 2
+
+
+def test_a_job_out_of_time_measures_nothing_more(make_ticket: MakeTicket) -> None:
+    assert measure(make_ticket(SUBJECT, max_duration_s=0)) == 0
+
+
+@pytest.mark.parametrize("torn", [1, 10, 500])
+def test_a_line_torn_by_a_kill_is_cut_off_and_measured_again(torn: int, make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(SUBJECT, invocations=2)
+    measure(ticket)
+    whole = read_results(ticket.results)
+    content = ticket.results.read_bytes()
+    ticket.results.write_bytes(content[:-torn])
+    assert read_results(ticket.results) == whole[:-1]
+    measure(ticket)
+    again = read_results(ticket.results)
+    assert [(i.case_id, i.invocation) for i in again] == [(i.case_id, i.invocation) for i in whole]
+
+
+def test_results_that_do_not_exist_are_empty(tmp_path: Path) -> None:
+    assert read_results(tmp_path / "none.ndjson") == []
+    ResultsFile(tmp_path / "new" / "file.ndjson").close()
+    assert read_results(tmp_path / "new" / "file.ndjson") == []
