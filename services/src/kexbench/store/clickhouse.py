@@ -239,8 +239,12 @@ class ClickHouseStore:
             if self._embedded:
                 folder = Path(self._dsn.removeprefix("chdb://"))
                 folder.mkdir(parents=True, exist_ok=True)
-                return clickhouse_connect.get_client(interface="chdb", path=str(folder), database=database)
-            return clickhouse_connect.get_client(dsn=self._dsn, database=database, autogenerate_session_id=False)
+                return clickhouse_connect.get_client(
+                    interface="chdb", path=str(folder), database=database, tz_mode="aware"
+                )
+            return clickhouse_connect.get_client(
+                dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
+            )
         except ClickHouseError as error:
             raise StoreError(f"the store at {self._dsn} does not open: {error}") from error
         except ImportError as error:

@@ -1,0 +1,60 @@
+"""The layout, the import contract and ARCHITECTURE.md agree, and the documents' links lead somewhere."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
+TOP_LEVEL = {
+    *("README.md", "ARCHITECTURE.md", "Makefile", "LICENSE", "docs", "bench-specs"),
+    *("workers", "services", "frontend", "charts", "infra"),
+}
+DOCUMENTS = sorted(
+    path for path in ROOT.rglob("*.md") if not {"node_modules", ".venv"} & set(path.relative_to(ROOT).parts)
+)
+
+
+def layers_of_contract() -> list[set[str]]:
+    contracts = tomllib.loads((ROOT / "services" / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract for contract in contracts if contract["type"] == "layers")["layers"]
+    return [set(re.findall(r"\w+", layer)) for layer in layers]
+
+
+def test_the_top_level_holds_the_rooms_and_nothing_else() -> None:
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
+    assert found == TOP_LEVEL
+
+
+def test_the_architecture_lists_the_layers_of_the_import_contract_in_their_order() -> None:
+    table = ARCHITECTURE.split("| layer | rooms |")[1].split("\n\n")[0]
+    rows = [set(re.findall(r"`(\w+)`", line)) for line in table.splitlines()]
+    assert [row for row in rows if row] == layers_of_contract()
+
+
+def test_the_import_contract_covers_every_module_of_the_package() -> None:
+    package = ROOT / "services" / "src" / "kexbench"
+    modules = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert modules - {"__init__"} == set().union(*layers_of_contract())
+
+
+def test_every_room_of_the_architecture_exists_and_starts_where_it_says() -> None:
+    for room, start in re.findall(r"^\| `([\w/-]+)/` \|.*\| (.*) \|$", ARCHITECTURE, flags=re.MULTILINE):
+        for file in re.findall(r"`([\w./-]+)`", start):
+            assert (ROOT / room / file).exists(), f"{room}/{file}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_to_files(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
+        if not target.startswith("http"):
+            assert (document.parent / target).exists(), target
+
+
+def test_commands_named_in_documents_exist() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    for document in DOCUMENTS:
+        named = set(re.findall(r"`(?:\w+=\S+ )?make ([a-z-]+)`", document.read_text()))
+        assert named <= targets, document
