@@ -15,11 +15,9 @@ SUBJECT = "fake@1.0+noise=0"
 
 def measure(ticket: Ticket, stop_after: int | None = None) -> int:
     """How many turns were reported before the job ended."""
-    seen = [0]
     log = ticket.results.parent.parent / "worker.log"
-    for progress in measure_job(ticket, None, log, lambda: QUIET, lambda: seen[-1] == stop_after):
-        seen.append(progress.done)
-    return seen[-1]
+    job = measure_job(ticket, None, log, lambda: QUIET, lambda: len(read_results(ticket.results)) == stop_after)
+    return max((progress.done for progress in job), default=0)
 
 
 def test_every_case_has_every_invocation_in_the_results(make_ticket: MakeTicket) -> None:
