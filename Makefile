@@ -10,7 +10,6 @@
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.ONESHELL:
 MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
@@ -22,14 +21,12 @@ SAY := @printf '\033[1m== %s\033[0m\n'
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
-	$(BIN)/kexbench run bench-specs/quickstart.yaml
-	if [ "$${KEXBENCH_NO_SERVE:-}" != 1 ]; then
-		exec $(BIN)/kexbench serve
-	fi
+	@$(BIN)/kexbench run bench-specs/quickstart.yaml
+	@[ "$${KEXBENCH_NO_SERVE:-}" = 1 ] || exec $(BIN)/kexbench serve
 
 test: packages-run packages-test python frontend check
 	$(SAY) "worker: C tests"
-	@$(MAKE) -C workers/handshake test
+	@$(MAKE) --silent -C workers/handshake test
 	$(SAY) "services: Python tests"
 	@cd services && .venv/bin/pytest
 	$(SAY) "frontend: unit tests"
@@ -39,9 +36,10 @@ test: packages-run packages-test python frontend check
 
 check: python frontend/node_modules/.package-lock.json
 	$(SAY) "worker: format"
-	@$(MAKE) -C workers/handshake format-check
+	@$(MAKE) --silent -C workers/handshake format-check
 	$(SAY) "services: format, lint, types, import contract"
-	@cd services && .venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy && .venv/bin/lint-imports
+	@cd services && .venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy
+	@cd services && .venv/bin/lint-imports --no-logo
 	$(SAY) "frontend: format, lint, types, generated client"
 	@cd frontend && npm run --silent check
 
@@ -63,21 +61,19 @@ packages-test:
 
 # uv decides itself whether anything is to be done, in a fraction of a second.
 python: packages-run
-	@uv=$$($(BOOTSTRAP)/uv.sh)
-	[ -d $(VENV) ] || printf '\033[1m== %s\033[0m\n' "installing Python packages"
-	cd services && UV_PYTHON_DOWNLOADS=never "$$uv" sync --quiet --locked --extra local --python "$$(command -v python3)"
+	@[ -d $(VENV) ] || printf '\033[1m== %s\033[0m\n' "installing Python packages"
+	@uv=$$($(BOOTSTRAP)/uv.sh) && cd services && \
+		UV_PYTHON_DOWNLOADS=never "$$uv" sync --quiet --locked --extra local --python "$$(command -v python3)"
 
 frontend: frontend/dist/index.html
 
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts frontend/tsconfig.json -type f 2>/dev/null)
 	$(SAY) "building the dashboard"
-	@cd frontend && npm run --silent build
-	touch dist/index.html
+	@cd frontend && npm run --silent build && touch dist/index.html
 
 frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	$(SAY) "installing npm packages"
-	@cd frontend && npm ci --silent --no-audit --no-fund
-	touch node_modules/.package-lock.json
+	@cd frontend && npm ci --silent --no-audit --no-fund && touch node_modules/.package-lock.json
 
 clean:
 	rm -rf $(VENV) frontend/node_modules frontend/dist
