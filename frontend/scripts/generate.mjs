@@ -15,6 +15,8 @@ const target = join(frontend, "src/api/generated");
 async function generate(output) {
   await createClient({
     input,
+    // The pages only read; workers write.
+    parser: { filters: { operations: { include: ["/^GET /"] } } },
     output: { path: output },
     plugins: [
       "@hey-api/typescript",

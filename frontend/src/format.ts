@@ -72,11 +72,10 @@ export function factor(ratio: number): string {
   return `${significant(ratio)}×`;
 }
 
-/** A change of cost in words, which no reader takes for a change of rate: "5.1% slower". */
+/** A change of cost in words, which no reader takes for a change of rate: "5.1% more time". */
 export function changeInWords(ratio: number, metric: Metric): string {
   const size = percent(ratio).replace(/^[+\u2212]/, "");
-  if (unitOf(metric) === "bytes") return `${size} ${ratio < 1 ? "less" : "more"}`;
-  return `${size} ${ratio < 1 ? "faster" : "slower"}`;
+  return `${size} ${ratio < 1 ? "less" : "more"} ${unitOf(metric) === "bytes" ? "bytes" : "time"}`;
 }
 
 /** What a rate of this metric counts. */
@@ -101,14 +100,18 @@ export function dateTime(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
-export function duration(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
-  return `${significant(seconds / 3600, 2)} h`;
-}
-
 export function memory(value: number): string {
   return `${significant(value / 2 ** 30, 2)} GiB`;
+}
+
+/** "gnutls 3.7.9, 3.8.9; openssl 3.5.7" from names of a library and a version each. */
+export function byLibrary(names: string[]): string {
+  const versions = new Map<string, string[]>();
+  for (const name of new Set(names)) {
+    const [library = "", version = ""] = name.split(" ");
+    versions.set(library, [...(versions.get(library) ?? []), version]);
+  }
+  return [...versions].map(([library, own]) => `${library} ${own.join(", ")}`).join("; ");
 }
 
 export function count(amount: number, one: string, many = `${one}s`): string {

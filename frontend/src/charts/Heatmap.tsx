@@ -38,6 +38,7 @@ export function Heatmap({ label, model, metric, host }: Props) {
       <Frame label={label}>
         <table
           ref={table}
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the arrow keys walk its cells
           role="grid"
           className="heatmap"
           aria-label={label}

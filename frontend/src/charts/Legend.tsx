@@ -7,10 +7,10 @@ import { FULL_AT_CASE } from "./scale";
 const STEPS = [100, 50, 0, 50, 100];
 
 export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView | undefined }) {
-  const time = unitOf(metric) === "ns";
+  const unit = unitOf(metric) === "ns" ? "time" : "bytes";
   const [less, more] = versus
     ? [`1/${FULL_AT_CASE} of the cost`, `${FULL_AT_CASE}× the cost`]
-    : [`20% ${time ? "faster" : "less"}`, `20% ${time ? "slower" : "more"}`];
+    : [`20% less ${unit}`, `20% more ${unit}`];
   return (
     <div className="legend">
       <p>
@@ -21,7 +21,7 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
           </>
         ) : (
           <>
-            the change of {time ? "time" : "size"} per handshake against <b>the version before it</b>.
+            the change of {unit} per handshake against <b>the version before it</b>.
           </>
         )}
       </p>

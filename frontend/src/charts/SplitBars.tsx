@@ -1,17 +1,11 @@
 // Who pays: the client's and the server's share of a handshake, per version.
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
+import { splitsOf } from "./splits";
 
 interface Props {
   client: Series;
   server: Series;
-}
-
-interface Split {
-  subject: string;
-  label: string;
-  clientNs: number;
-  serverNs: number;
 }
 
 export function SplitBars({ client, server }: Props) {
@@ -34,7 +28,7 @@ export function SplitBars({ client, server }: Props) {
                 <i className="server" style={{ width: `${(100 * serverNs) / longest}%` }} />
               </span>
               <span className="value">
-                client {format.time(clientNs)}, server {format.time(serverNs)} ({share}%)
+                client {format.time(clientNs)}, server {format.time(serverNs)}: {share}% server
               </span>
             </li>
           );
@@ -42,26 +36,4 @@ export function SplitBars({ client, server }: Props) {
       </ul>
     </div>
   );
-}
-
-export function splitsOf(client: Series, server: Series): Split[] {
-  const serverNs = new Map(
-    server.lines.flatMap((line) =>
-      line.points.map((point) => [point.subject, point.estimate.value] as const),
-    ),
-  );
-  return client.lines
-    .flatMap((line) => line.points.map((point) => ({ line, point })))
-    .sort((a, b) => order(a.line.library, b.line.library) || order(a.point.version_key, b.point.version_key))
-    .flatMap(({ line, point }) => {
-      const other = serverNs.get(point.subject);
-      if (other === undefined) return [];
-      const source = point.subject.split("~")[1];
-      const label = `${line.library} ${point.version}${source ? ` (${source})` : ""}`;
-      return [{ subject: point.subject, label, clientNs: point.estimate.value, serverNs: other }];
-    });
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

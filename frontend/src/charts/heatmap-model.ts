@@ -1,5 +1,5 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
-import type { CaseView, Cell, Metric, SubjectView } from "@/api/generated";
+import type { CaseView, Cell, Change, Metric, SubjectView } from "@/api/generated";
 import * as format from "@/format";
 import { FULL_AT_CASE, strength } from "./scale";
 
@@ -59,12 +59,16 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
         const kind = cell.outcome?.kind ?? "no number";
         return described({ ...base, tone: "outcome", headline: kind, note: cell.outcome?.reason ?? "" });
       }
-      const shown = { ...base, headline: format.headline(cell.estimate.value, input.metric) };
+      const shown = {
+        ...base,
+        cautions: troubles(cell),
+        headline: format.headline(cell.estimate.value, input.metric),
+      };
       if (reference) {
         const against = byPlace.get(place(reference.id, subject.subject))?.estimate?.value;
         return described(versusCase(shown, cell.estimate.value, against, reference));
       }
-      return described(versusVersion(shown, input.metric, named));
+      return described(versusVersion(shown, input.metric));
     }),
   });
   return {
@@ -78,20 +82,23 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
   }
 }
 
+/** A number can stand although some invocations failed. */
+function troubles({ outcome }: Cell): string[] {
+  if (!outcome) return [];
+  return [`${format.count(outcome.invocations, "invocation")} ${outcome.kind}: ${outcome.reason}`];
+}
+
+/** Why a change is to be read with care. */
+export function cautionsOf({ paired, warnings }: Change): string[] {
+  return paired || warnings.length > 0 ? warnings : ["not interleaved"];
+}
+
 type Drawn = Omit<HeatCell, "sentence" | "tone">;
 
-function versusVersion(
-  shown: Drawn,
-  metric: Metric,
-  named: Map<string, SubjectView>,
-): Drawn & { tone: Tone } {
+function versusVersion(shown: Drawn, metric: Metric): Drawn & { tone: Tone } {
   const change = shown.cell?.change;
   if (!change) return { ...shown, tone: "neutral", note: "" };
-  const cautions = [...change.warnings];
-  if (!change.paired) cautions.push("not interleaved with the version before");
-  const against = named.get(change.against);
-  if (against && against.version === shown.subject.version) cautions.push("same version, other build");
-  const drawn = { ...shown, cautions, tone: change.verdict };
+  const drawn = { ...shown, cautions: [...shown.cautions, ...cautionsOf(change)], tone: change.verdict };
   switch (change.verdict) {
     case "same":
       return { ...drawn, note: "no change" };
@@ -143,7 +150,7 @@ function sentence(
   return `${head}: ${parts.join("; ")}.${cautions}`;
 }
 
-/** "5.1% slower [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */
+/** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */
 export function changeSentence(cell: Cell, metric: Metric, named: Map<string, SubjectView>): string {
   const { change } = cell;
   if (!change) return "";

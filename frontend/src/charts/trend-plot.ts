@@ -45,7 +45,7 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
           ),
         grid: { show: false },
         ticks: { show: false },
-        rotate: aslant ? -50 : 0,
+        rotate: aslant ? 50 : 0,
         size: aslant ? 110 : 44,
       },
       {

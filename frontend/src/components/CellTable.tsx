@@ -1,6 +1,6 @@
 // The heatmap's twin: every number of every cell, sortable.
 import { Link } from "@tanstack/react-router";
-import type { Metric } from "@/api/generated";
+import type { CaseView, Metric } from "@/api/generated";
 import type { HeatCell, HeatModel } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
@@ -15,10 +15,12 @@ interface Props {
   metric: Metric;
   host: HostChoice;
   choice: CellView;
+  /** the case that all are compared with, instead of with the version before */
+  versus?: CaseView | undefined;
   sortBy: (choice: Pick<CellView, "sort" | "order">) => void;
 }
 
-export function CellTable({ label, model, metric, host, choice, sortBy }: Props) {
+export function CellTable({ label, model, metric, host, choice, versus, sortBy }: Props) {
   const time = format.unitOf(metric) === "ns";
   const header = (sort: Sort, title: string, className?: string) => (
     <SortHeader {...{ sort, title, className, choice, sortBy }} />
@@ -40,13 +42,23 @@ export function CellTable({ label, model, metric, host, choice, sortBy }: Props)
               95% interval
             </th>
             {header("invocations", "Invocations", "number")}
-            {header("change", "Change of cost", "number")}
-            {header("verdict", "Verdict")}
+            {versus ? (
+              <th scope="col">Against {versus.title}</th>
+            ) : (
+              <>
+                {header("change", "Change of cost", "number")}
+                {header("verdict", "Verdict")}
+              </>
+            )}
           </tr>
         </thead>
         <tbody>
           {cellRows(model, choice).map((cell) => (
-            <Row key={`${cell.caseView.id} ${cell.subject.subject}`} {...{ cell, metric, host, time }} />
+            <Row
+              key={`${cell.caseView.id} ${cell.subject.subject}`}
+              {...{ cell, metric, host, time }}
+              compared={Boolean(versus)}
+            />
           ))}
         </tbody>
       </table>
@@ -59,9 +71,11 @@ interface RowProps {
   metric: Metric;
   host: HostChoice;
   time: boolean;
+  /** with a case, instead of with the version before */
+  compared: boolean;
 }
 
-function Row({ cell: { caseView, subject, cell, cautions }, metric, host, time }: RowProps) {
+function Row({ cell: { caseView, subject, cell, note, cautions }, metric, host, time, compared }: RowProps) {
   const estimate = cell?.estimate;
   return (
     <tr>
@@ -84,23 +98,31 @@ function Row({ cell: { caseView, subject, cell, cautions }, metric, host, time }
           {cell?.outcome?.detail && <small>{cell.outcome.detail}</small>}
         </td>
       )}
-      <td className="number">
-        {cell?.change ? (
-          <>
-            {format.percent(cell.change.ratio)}{" "}
-            <small>{format.percentInterval(cell.change.low, cell.change.high)}</small>
-          </>
-        ) : (
-          "–"
-        )}
-      </td>
-      <td>
-        {cell?.change ? (
-          <VerdictText verdict={cell.change.verdict} metric={metric} cautions={cautions} />
-        ) : (
-          (cell?.outcome?.kind ?? "first version")
-        )}
-      </td>
+      {compared ? (
+        <td>{estimate ? note : "–"}</td>
+      ) : (
+        <>
+          <td className="number">
+            {cell?.change ? (
+              <>
+                {format.percent(cell.change.ratio)}{" "}
+                <small>{format.percentInterval(cell.change.low, cell.change.high)}</small>
+              </>
+            ) : (
+              "–"
+            )}
+          </td>
+          <td>
+            {cell?.change ? (
+              <VerdictText verdict={cell.change.verdict} metric={metric} cautions={cautions} />
+            ) : estimate ? (
+              "first version"
+            ) : (
+              cell?.outcome?.kind
+            )}
+          </td>
+        </>
+      )}
     </tr>
   );
 }

@@ -1,6 +1,6 @@
 // The answer in words: what the newest version of each library costs against the one before.
 import type { Matrix, Series } from "@/api/generated";
-import { changeSentence } from "@/charts/heatmap-model";
+import { cautionsOf, changeSentence } from "@/charts/heatmap-model";
 
 interface Props {
   series: Series;
@@ -18,12 +18,12 @@ export function LatestChanges({ series, matrix }: Props) {
     );
     if (!newest || !cell?.change) return [];
     const text = changeSentence(cell, series.metric, named);
-    return [{ newest, verdict: cell.change.verdict, text, warnings: cell.change.warnings }];
+    return [{ newest, verdict: cell.change.verdict, text, cautions: cautionsOf(cell.change) }];
   });
   if (changes.length === 0) return null;
   return (
     <ul className="answers">
-      {changes.map(({ newest, verdict, text, warnings }) => (
+      {changes.map(({ newest, verdict, text, cautions }) => (
         <li key={newest.subject} className={verdict}>
           <b>
             {newest.library} {newest.version}
@@ -31,7 +31,7 @@ export function LatestChanges({ series, matrix }: Props) {
           <small>{newest.source}</small>
           <br />
           {text}
-          {warnings.length > 0 && <small> † {warnings.join("; ")}</small>}
+          {cautions.length > 0 && <small> † {cautions.join("; ")}</small>}
         </li>
       ))}
     </ul>

@@ -38,7 +38,8 @@ function ServiceState() {
   if (health.data) {
     return (
       <p>
-        kexbench {health.data.version}, {health.data.engine}: {health.data.status}. <a href="/docs">API</a>
+        kexbench {health.data.version}, {health.data.engine}: {health.data.status}.{" "}
+        <a href="/api/v1/openapi.json">API</a>
       </p>
     );
   }

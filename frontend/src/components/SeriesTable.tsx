@@ -1,6 +1,7 @@
 // The trend's twin: the exact numbers of every version and build, with the run they are from.
 import { Link } from "@tanstack/react-router";
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
+import { cautionsOf } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
@@ -71,15 +72,13 @@ interface RowProps {
 function Row({ line, point, metric, time, cell }: RowProps) {
   const { estimate } = point;
   const change = cell?.change;
-  const cautions = change
-    ? [...change.warnings, ...(change.paired ? [] : ["not interleaved with the version before"])]
-    : [];
+  const cautions = change ? cautionsOf(change) : [];
   return (
     <tr>
       <th scope="row">
         {line.library} {point.version}
       </th>
-      <td>{line.build_profile_label}</td>
+      <td className="whole">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}
       <td className="number">{format.cost(estimate.value, metric)}</td>
       <td className="number">{format.interval(estimate, metric)}</td>
@@ -94,7 +93,7 @@ function Row({ line, point, metric, time, cell }: RowProps) {
         )}
       </td>
       <td>{change ? <VerdictText verdict={change.verdict} metric={metric} cautions={cautions} /> : "–"}</td>
-      <td>
+      <td className="whole">
         <Link {...paths.run(point.run_id, { metric })}>{format.dateTime(point.measured_at)}</Link>
       </td>
     </tr>
@@ -102,5 +101,5 @@ function Row({ line, point, metric, time, cell }: RowProps) {
 }
 
 function orderOf({ line, point }: { line: SeriesLine; point: SeriesPoint }): string {
-  return `${line.library} ${point.version_key} ${line.build_profile}`;
+  return `${line.library} ${point.version_key} ${line.build_profile_label}`;
 }

@@ -31,7 +31,7 @@ export function HomePage() {
   return (
     <>
       <h1>What a TLS handshake costs</h1>
-      {filters.data && (
+      {filters.data && filters.data.host_kinds.length > 0 && (
         <Controls search={search} filters={filters.data} matrix={matrix.data} change={change} />
       )}
       {matrix.data ? (
@@ -97,6 +97,7 @@ function Results({ search, matrix, change }: ResultsProps) {
   const model = useMemo(() => heatModel(matrix, search), [matrix, search]);
   if (!matrix.host_kind) return <NothingYet />;
   const host = { pool: matrix.host_kind.pool, cpu: matrix.host_kind.cpu_model };
+  const versus = matrix.cases.find((one) => one.id === search.versus);
   const label = `Results on ${hostLabel(matrix.host_kind)}`;
   if (model.rows.length === 0) {
     return (
@@ -109,11 +110,18 @@ function Results({ search, matrix, change }: ResultsProps) {
     );
   }
   if (search.view === "table") {
-    return <CellTable {...{ label, model, host, metric: matrix.metric }} choice={search} sortBy={change} />;
+    return (
+      <CellTable
+        {...{ label, model, host, metric: matrix.metric }}
+        choice={search}
+        versus={versus}
+        sortBy={change}
+      />
+    );
   }
   return (
     <>
-      <Legend metric={matrix.metric} versus={matrix.cases.find((one) => one.id === search.versus)} />
+      <Legend metric={matrix.metric} versus={versus} />
       <Heatmap {...{ label, model, host, metric: matrix.metric }} />
     </>
   );

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunSummary } from "@/api/generated";
 import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { RunProgress, RunState } from "@/components/RunState";
-import { count, dateTime } from "@/format";
+import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -61,7 +61,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
             {run.pools.join(", ")}: {run.cpu_model}
           </p>
           <p>
-            {count(run.cases, "case")}, {run.subjects.join(", ")}
+            {count(run.cases, "case")}, {byLibrary(run.subjects)}
           </p>
           <p>
             <RunProgress summary={run} />

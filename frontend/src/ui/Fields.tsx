@@ -18,6 +18,7 @@ export function Select<T extends string>({ label, value, choices, choose }: Sele
     <label className="field">
       <span>{label}</span>
       <select value={value} onChange={(event) => choose(event.target.value as T)}>
+        {!choices.some((choice) => choice.value === value) && <option value={value}>–</option>}
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.label}

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, MatrixData, MatrixErrors, MatrixResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, SeriesData, SeriesErrors, SeriesResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, MatrixData, MatrixErrors, MatrixResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, SeriesData, SeriesErrors, SeriesResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -20,40 +20,63 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
 
 /**
  * Health
+ *
+ * Whether the service and its store answer.
  */
 export const health = <ThrowOnError extends boolean = false>(options?: Options<HealthData, ThrowOnError>) => (options?.client ?? client).get<HealthResponses, HealthErrors, ThrowOnError>({ url: '/api/v1/health', ...options });
 
 /**
  * Filters
+ *
+ * What there is to choose from; host kinds with the newest samples first.
  */
 export const filters = <ThrowOnError extends boolean = false>(options?: Options<FiltersData, ThrowOnError>) => (options?.client ?? client).get<FiltersResponses, FiltersErrors, ThrowOnError>({ url: '/api/v1/filters', ...options });
 
 /**
+ * Subjects
+ *
+ * Every subject with samples, by library, then version; one entry a kit.
+ */
+export const subjects = <ThrowOnError extends boolean = false>(options?: Options<SubjectsData, ThrowOnError>) => (options?.client ?? client).get<SubjectsResponses, SubjectsErrors, ThrowOnError>({ url: '/api/v1/subjects', ...options });
+
+/**
  * Matrix
+ *
+ * Case x version for one host kind: of each cell the newest run that has it.
  */
 export const matrix = <ThrowOnError extends boolean = false>(options?: Options<MatrixData, ThrowOnError>) => (options?.client ?? client).get<MatrixResponses, MatrixErrors, ThrowOnError>({ url: '/api/v1/matrix', ...options });
 
 /**
  * Series
+ *
+ * One case over the versions of its libraries, a line for each library and build profile.
  */
 export const series = <ThrowOnError extends boolean = false>(options: Options<SeriesData, ThrowOnError>) => (options.client ?? client).get<SeriesResponses, SeriesErrors, ThrowOnError>({ url: '/api/v1/series', ...options });
 
 /**
  * Runs
+ *
+ * Runs, newest first.
  */
 export const runs = <ThrowOnError extends boolean = false>(options?: Options<RunsData, ThrowOnError>) => (options?.client ?? client).get<RunsResponses, RunsErrors, ThrowOnError>({ url: '/api/v1/runs', ...options });
 
 /**
  * Run
+ *
+ * One run: its facts, state and all its cells for one metric.
  */
 export const run = <ThrowOnError extends boolean = false>(options: Options<RunData, ThrowOnError>) => (options.client ?? client).get<RunResponses, RunErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}', ...options });
 
 /**
- * Subjects
- */
-export const subjects = <ThrowOnError extends boolean = false>(options?: Options<SubjectsData, ThrowOnError>) => (options?.client ?? client).get<SubjectsResponses, SubjectsErrors, ThrowOnError>({ url: '/api/v1/subjects', ...options });
-
-/**
- * Export
+ * Export Samples
+ *
+ * Counted samples with all their batch values.
  */
 export const exportSamples = <ThrowOnError extends boolean = false>(options?: Options<ExportSamplesData, ThrowOnError>) => (options?.client ?? client).get<ExportSamplesResponses, ExportSamplesErrors, ThrowOnError>({ url: '/api/v1/export', ...options });
+
+/**
+ * Stored Invocations
+ *
+ * Which invocations are stored, so that an interrupted upload goes on where it stopped.
+ */
+export const storedInvocations = <ThrowOnError extends boolean = false>(options: Options<StoredInvocationsData, ThrowOnError>) => (options.client ?? client).get<StoredInvocationsResponses, StoredInvocationsErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/invocations', ...options });

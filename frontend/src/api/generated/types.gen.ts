@@ -5,44 +5,309 @@ export type ClientOptions = {
 };
 
 /**
- * BuildProfile
- *
- * How a kit was made. Series of different profiles never join: relinking alone moves timings.
+ * ValidationError
  */
-export type BuildProfile = {
+export type ValidationError = {
     /**
-     * Provider
-     *
-     * who made the binaries: system, debian, fake
+     * Location
      */
-    provider: string;
+    loc: Array<string | number>;
     /**
-     * Linkage
+     * Message
      */
-    linkage?: 'shared' | 'static';
+    msg: string;
     /**
-     * Compiler
-     *
-     * of the library; `distribution` for a distribution's binaries
+     * Error Type
      */
-    compiler: string;
+    type: string;
     /**
-     * Flags
-     *
-     * of the library's build; `distribution` for a distribution's binaries
+     * Input
      */
-    flags: string;
+    input?: unknown;
     /**
-     * Libc
+     * Context
      */
-    libc: string;
-    /**
-     * Architecture
-     *
-     * as the kernel names it, such as x86_64
-     */
-    architecture: string;
+    ctx?: {
+        [key: string]: unknown;
+    };
 };
+
+/**
+ * Trigger
+ */
+export type Trigger = 'command-line';
+
+/**
+ * SwapView
+ *
+ * Two cases that stand the other way round than published, with what each costs on either side.
+ */
+export type SwapView = {
+    /**
+     * Faster Here
+     */
+    faster_here: string;
+    /**
+     * Slower Here
+     */
+    slower_here: string;
+    /**
+     * Ratio
+     *
+     * of the rates
+     */
+    ratio: number;
+    /**
+     * Ratio Low
+     */
+    ratio_low: number | null;
+    /**
+     * Ratio High
+     */
+    ratio_high: number | null;
+    faster_costs: SideCosts;
+    slower_costs: SideCosts;
+};
+
+/**
+ * SideCosts
+ *
+ * Where the CPU time of a handshake goes: medians in nanoseconds.
+ */
+export type SideCosts = {
+    /**
+     * Client Cpu Ns
+     */
+    client_cpu_ns: number;
+    /**
+     * Server Cpu Ns
+     */
+    server_cpu_ns: number;
+};
+
+/**
+ * SubjectView
+ *
+ * A library at a version and build, as it was measured.
+ */
+export type SubjectView = {
+    /**
+     * Subject
+     *
+     * unique name: library, version, source and kit
+     */
+    subject: string;
+    /**
+     * Library
+     */
+    library: string;
+    /**
+     * Version
+     */
+    version: string;
+    /**
+     * Version Key
+     *
+     * sorts as text in version order
+     */
+    version_key: string;
+    /**
+     * Source
+     */
+    source: string;
+    /**
+     * Build Profile
+     *
+     * id of how it was built; different profiles never join silently
+     */
+    build_profile: string;
+    /**
+     * Build Profile Label
+     */
+    build_profile_label: string;
+    /**
+     * Kit Id
+     */
+    kit_id: string;
+};
+
+/**
+ * StoredInvocation
+ */
+export type StoredInvocation = {
+    /**
+     * Job Id
+     */
+    job_id: string;
+    /**
+     * Attempt
+     */
+    attempt: number;
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Invocation
+     */
+    invocation: number;
+};
+
+/**
+ * Skipped
+ *
+ * A combination of the matrix that no library can perform.
+ */
+export type Skipped = {
+    /**
+     * Combination
+     */
+    combination: string;
+    /**
+     * Reason
+     */
+    reason: string;
+};
+
+/**
+ * SeriesPoint
+ */
+export type SeriesPoint = {
+    /**
+     * Subject
+     */
+    subject: string;
+    /**
+     * Version
+     */
+    version: string;
+    /**
+     * Version Key
+     */
+    version_key: string;
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Measured At
+     */
+    measured_at: string;
+    estimate: Estimate;
+    /**
+     * Invocation Medians
+     *
+     * one value an invocation, in the metric's unit
+     */
+    invocation_medians: Array<number>;
+};
+
+/**
+ * Estimate
+ *
+ * A median over invocations with its 95% interval by order statistics.
+ */
+export type Estimate = {
+    /**
+     * Value
+     *
+     * in the metric's unit, per handshake
+     */
+    value: number;
+    /**
+     * Low
+     *
+     * null with fewer than six invocations: they carry no 95% interval
+     */
+    low: number | null;
+    /**
+     * High
+     */
+    high: number | null;
+    /**
+     * Invocations
+     */
+    invocations: number;
+};
+
+/**
+ * SeriesLine
+ *
+ * A series: case x pool x library x build profile x metric over versions.
+ */
+export type SeriesLine = {
+    /**
+     * Library
+     */
+    library: string;
+    /**
+     * Build Profile
+     */
+    build_profile: string;
+    /**
+     * Build Profile Label
+     */
+    build_profile_label: string;
+    /**
+     * Points
+     *
+     * in version order
+     */
+    points: Array<SeriesPoint>;
+};
+
+/**
+ * Series
+ */
+export type Series = {
+    case: CaseView;
+    host_kind: HostKind;
+    metric: Metric;
+    /**
+     * Lines
+     */
+    lines: Array<SeriesLine>;
+};
+
+/**
+ * Metric
+ *
+ * What is measured, per handshake; the unit stands last. A batch's total is divided by its handshakes.
+ */
+export type Metric = 'cpu_ns' | 'client_cpu_ns' | 'server_cpu_ns' | 'wall_ns' | 'first_ns' | 'client_bytes' | 'server_bytes';
+
+/**
+ * HostKind
+ *
+ * Machines that are compared with each other: one CPU model in one pool.
+ */
+export type HostKind = {
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Cpu Model
+     */
+    cpu_model: string;
+};
+
+/**
+ * Cipher
+ */
+export type Cipher = 'AES-128-GCM' | 'AES-256-GCM' | 'CHACHA20-POLY1305';
+
+/**
+ * KeyExchange
+ *
+ * With TLS 1.3 the part behind the hyphen names the certificate's key.
+ */
+export type KeyExchange = 'RSA' | 'DHE-RSA' | 'ECDHE-RSA' | 'ECDHE-ECDSA';
+
+/**
+ * Protocol
+ */
+export type Protocol = 'TLSv1.2' | 'TLSv1.3';
 
 /**
  * CaseView
@@ -84,33 +349,267 @@ export type CaseView = {
 };
 
 /**
- * Cell
- *
- * One case of one subject: an estimate, or the outcome that explains its absence.
+ * RunSummary
  */
-export type Cell = {
-    /**
-     * Case Id
-     */
-    case_id: string;
-    /**
-     * Subject
-     */
-    subject: string;
-    estimate: Estimate | null;
-    /**
-     * against the version before it of the same library, where there is one
-     */
-    change: Change | null;
-    outcome: OutcomeView | null;
+export type RunSummary = {
     /**
      * Run Id
      */
     run_id: string;
     /**
-     * Measured At
+     * Plan Id
      */
-    measured_at: string;
+    plan_id: string;
+    /**
+     * Spec Name
+     */
+    spec_name: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    trigger: Trigger;
+    state: RunState;
+    /**
+     * State At
+     */
+    state_at: string;
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Cpu Model
+     */
+    cpu_model: string;
+    /**
+     * Pools
+     */
+    pools: Array<string>;
+    /**
+     * Subjects
+     *
+     * library and version
+     */
+    subjects: Array<string>;
+    /**
+     * Cases
+     */
+    cases: number;
+    /**
+     * Invocations Planned
+     */
+    invocations_planned: number;
+    /**
+     * Invocations Stored
+     */
+    invocations_stored: number;
+};
+
+/**
+ * RunState
+ */
+export type RunState = 'running' | 'finished' | 'cancelled' | 'failed';
+
+/**
+ * RunPage
+ */
+export type RunPage = {
+    /**
+     * Runs
+     */
+    runs: Array<RunSummary>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
+};
+
+/**
+ * RunDetail
+ *
+ * Everything about one run: what was planned, on what, and all its cells for one metric.
+ */
+export type RunDetail = {
+    summary: RunSummary;
+    /**
+     * Spec Text
+     */
+    spec_text: string;
+    measure: Measure;
+    host: HostFacts;
+    /**
+     * Cases
+     */
+    cases: Array<CaseView>;
+    /**
+     * Skipped
+     */
+    skipped: Array<Skipped>;
+    /**
+     * Subjects
+     */
+    subjects: Array<SubjectView>;
+    /**
+     * Kits
+     */
+    kits: {
+        [key: string]: KitManifest;
+    };
+    metric: Metric;
+    /**
+     * Cells
+     */
+    cells: Array<Cell>;
+    reference: ReferenceView | null;
+    /**
+     * Discarded Batches
+     */
+    discarded_batches: number;
+    /**
+     * Preempted Batches
+     */
+    preempted_batches: number;
+};
+
+/**
+ * ReferenceRowView
+ *
+ * A case beside its published figure. Rates are handshakes per CPU-second, client and server together.
+ */
+export type ReferenceRowView = {
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Published Rate
+     */
+    published_rate: number;
+    /**
+     * Published Ratio
+     *
+     * to the baseline's published rate
+     */
+    published_ratio: number;
+    /**
+     * Rate
+     */
+    rate: number | null;
+    /**
+     * Rate Low
+     */
+    rate_low: number | null;
+    /**
+     * Rate High
+     */
+    rate_high: number | null;
+    /**
+     * Ratio
+     *
+     * to the baseline's measured rate; above 1 is faster
+     */
+    ratio: number | null;
+    /**
+     * Ratio Low
+     */
+    ratio_low: number | null;
+    /**
+     * Ratio High
+     */
+    ratio_high: number | null;
+};
+
+/**
+ * ReferenceColumn
+ */
+export type ReferenceColumn = {
+    /**
+     * Subject
+     */
+    subject: string;
+    /**
+     * Rows
+     */
+    rows: Array<ReferenceRowView>;
+    /**
+     * Swaps
+     */
+    swaps: Array<SwapView>;
+};
+
+/**
+ * ReferenceTableView
+ */
+export type ReferenceTableView = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Baseline
+     */
+    baseline: string;
+    /**
+     * Columns
+     *
+     * one for each subject
+     */
+    columns: Array<ReferenceColumn>;
+};
+
+/**
+ * ReferenceView
+ *
+ * Published tables and what was measured here.
+ */
+export type ReferenceView = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Notes
+     */
+    notes: string;
+    /**
+     * Tables
+     */
+    tables: Array<ReferenceTableView>;
+};
+
+/**
+ * OutcomeKind
+ */
+export type OutcomeKind = 'unsupported' | 'mismatch' | 'error' | 'crashed' | 'hung';
+
+/**
+ * OutcomeView
+ *
+ * Why there is no number.
+ */
+export type OutcomeView = {
+    kind: OutcomeKind;
+    /**
+     * Reason
+     */
+    reason: string;
+    /**
+     * Detail
+     */
+    detail: string | null;
+    /**
+     * Invocations
+     *
+     * in how many invocations
+     */
+    invocations: number;
 };
 
 /**
@@ -160,160 +659,96 @@ export type Change = {
 };
 
 /**
- * Cipher
- */
-export type Cipher = 'AES-128-GCM' | 'AES-256-GCM' | 'CHACHA20-POLY1305';
-
-/**
- * Estimate
+ * Cell
  *
- * A median over invocations with its 95% interval by order statistics.
+ * One case of one subject: an estimate, or the outcome that explains its absence.
  */
-export type Estimate = {
+export type Cell = {
     /**
-     * Value
-     *
-     * in the metric's unit, per handshake
+     * Case Id
      */
-    value: number;
+    case_id: string;
     /**
-     * Low
-     *
-     * null with fewer than six invocations: they carry no 95% interval
+     * Subject
      */
-    low: number | null;
+    subject: string;
+    estimate: Estimate | null;
     /**
-     * High
+     * against the version before it of the same library, where there is one
      */
-    high: number | null;
+    change: Change | null;
+    outcome: OutcomeView | null;
     /**
-     * Invocations
+     * Run Id
      */
-    invocations: number;
+    run_id: string;
+    /**
+     * Measured At
+     */
+    measured_at: string;
 };
 
 /**
- * Filters
+ * Package
  *
- * What there is to choose from.
+ * A distribution's package that gave files to a kit.
  */
-export type Filters = {
+export type Package = {
     /**
-     * Host Kinds
+     * Name
      */
-    host_kinds: Array<HostKind>;
-    /**
-     * Libraries
-     */
-    libraries: Array<string>;
-    /**
-     * Metrics
-     */
-    metrics: Array<MetricView>;
-};
-
-/**
- * Health
- */
-export type Health = {
-    /**
-     * Status
-     */
-    status?: 'ok';
+    name: string;
     /**
      * Version
      */
     version: string;
     /**
-     * Engine
+     * Sha256
      *
-     * the store's engine and version
+     * of the package file; null when it was already installed
      */
-    engine: string;
+    sha256: string | null;
 };
 
 /**
- * HostFacts
+ * BuildProfile
  *
- * The facts that make two machines comparable. An unknown fact is None, never a guess.
+ * How a kit was made. Series of different profiles never join: relinking alone moves timings.
  */
-export type HostFacts = {
+export type BuildProfile = {
     /**
-     * Cpu Model
+     * Provider
+     *
+     * who made the binaries: system, debian, fake
      */
-    cpu_model: string;
+    provider: string;
+    /**
+     * Linkage
+     */
+    linkage?: 'shared' | 'static';
+    /**
+     * Compiler
+     *
+     * of the library; `distribution` for a distribution's binaries
+     */
+    compiler: string;
+    /**
+     * Flags
+     *
+     * of the library's build; `distribution` for a distribution's binaries
+     */
+    flags: string;
+    /**
+     * Libc
+     */
+    libc: string;
     /**
      * Architecture
+     *
+     * as the kernel names it, such as x86_64
      */
     architecture: string;
-    /**
-     * Cpu Family
-     */
-    cpu_family?: string | null;
-    /**
-     * Cpu Stepping
-     */
-    cpu_stepping?: string | null;
-    /**
-     * Microcode
-     */
-    microcode?: string | null;
-    /**
-     * Cpu Flags
-     */
-    cpu_flags?: Array<string>;
-    /**
-     * Cpus
-     */
-    cpus: number;
-    /**
-     * Governor
-     */
-    governor?: string | null;
-    /**
-     * Turbo
-     */
-    turbo?: boolean | null;
-    /**
-     * Smt
-     */
-    smt?: boolean | null;
-    /**
-     * Virtualisation
-     */
-    virtualisation?: string | null;
-    /**
-     * Kernel
-     */
-    kernel: string;
-    /**
-     * Memory Bytes
-     */
-    memory_bytes: number;
 };
-
-/**
- * HostKind
- *
- * Machines that are compared with each other: one CPU model in one pool.
- */
-export type HostKind = {
-    /**
-     * Pool
-     */
-    pool: string;
-    /**
-     * Cpu Model
-     */
-    cpu_model: string;
-};
-
-/**
- * KeyExchange
- *
- * With TLS 1.3 the part behind the hyphen names the certificate's key.
- */
-export type KeyExchange = 'RSA' | 'DHE-RSA' | 'ECDHE-RSA' | 'ECDHE-ECDSA';
 
 /**
  * KitManifest
@@ -397,30 +832,63 @@ export type KitManifest = {
 };
 
 /**
- * Matrix
+ * HostFacts
  *
- * Case x version for a host kind: the newest numbers of each cell.
+ * The facts that make two machines comparable. An unknown fact is None, never a guess.
  */
-export type Matrix = {
+export type HostFacts = {
     /**
-     * null while nothing is stored
+     * Cpu Model
      */
-    host_kind: HostKind | null;
-    metric: Metric;
+    cpu_model: string;
     /**
-     * Cases
+     * Architecture
      */
-    cases: Array<CaseView>;
+    architecture: string;
     /**
-     * Subjects
-     *
-     * by library, then version order
+     * Cpu Family
      */
-    subjects: Array<SubjectView>;
+    cpu_family?: string | null;
     /**
-     * Cells
+     * Cpu Stepping
      */
-    cells: Array<Cell>;
+    cpu_stepping?: string | null;
+    /**
+     * Microcode
+     */
+    microcode?: string | null;
+    /**
+     * Cpu Flags
+     */
+    cpu_flags?: Array<string>;
+    /**
+     * Cpus
+     */
+    cpus: number;
+    /**
+     * Governor
+     */
+    governor?: string | null;
+    /**
+     * Turbo
+     */
+    turbo?: boolean | null;
+    /**
+     * Smt
+     */
+    smt?: boolean | null;
+    /**
+     * Virtualisation
+     */
+    virtualisation?: string | null;
+    /**
+     * Kernel
+     */
+    kernel: string;
+    /**
+     * Memory Bytes
+     */
+    memory_bytes: number;
 };
 
 /**
@@ -445,78 +913,6 @@ export type Measure = {
      * Max Duration S
      */
     max_duration_s: number;
-};
-
-/**
- * Metric
- *
- * What is measured, per handshake; the unit stands last. A batch's total is divided by its handshakes.
- */
-export type Metric = 'cpu_ns' | 'client_cpu_ns' | 'server_cpu_ns' | 'wall_ns' | 'first_ns' | 'client_bytes' | 'server_bytes';
-
-/**
- * MetricView
- */
-export type MetricView = {
-    metric: Metric;
-    /**
-     * Title
-     */
-    title: string;
-    /**
-     * Unit
-     */
-    unit: 'ns' | 'bytes';
-};
-
-/**
- * OutcomeKind
- */
-export type OutcomeKind = 'unsupported' | 'mismatch' | 'error' | 'crashed' | 'hung';
-
-/**
- * OutcomeView
- *
- * Why there is no number.
- */
-export type OutcomeView = {
-    kind: OutcomeKind;
-    /**
-     * Reason
-     */
-    reason: string;
-    /**
-     * Detail
-     */
-    detail: string | null;
-    /**
-     * Invocations
-     *
-     * in how many invocations
-     */
-    invocations: number;
-};
-
-/**
- * Package
- *
- * A distribution's package that gave files to a kit.
- */
-export type Package = {
-    /**
-     * Name
-     */
-    name: string;
-    /**
-     * Version
-     */
-    version: string;
-    /**
-     * Sha256
-     *
-     * of the package file; null when it was already installed
-     */
-    sha256: string | null;
 };
 
 /**
@@ -554,277 +950,96 @@ export type Problem = {
 };
 
 /**
- * Protocol
+ * MetricView
  */
-export type Protocol = 'TLSv1.2' | 'TLSv1.3';
+export type MetricView = {
+    metric: Metric;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Unit
+     */
+    unit: 'ns' | 'bytes';
+};
 
 /**
- * RunDetail
+ * Matrix
  *
- * Everything about one run: what was planned, on what, and all its cells for one metric.
+ * Case x version for a host kind: the newest numbers of each cell.
  */
-export type RunDetail = {
-    summary: RunSummary;
+export type Matrix = {
     /**
-     * Spec Text
+     * null while nothing is stored
      */
-    spec_text: string;
-    measure: Measure;
-    host: HostFacts;
+    host_kind: HostKind | null;
+    metric: Metric;
     /**
      * Cases
      */
     cases: Array<CaseView>;
     /**
-     * Skipped
-     */
-    skipped: Array<Skipped>;
-    /**
      * Subjects
+     *
+     * by library, then version order
      */
     subjects: Array<SubjectView>;
-    /**
-     * Kits
-     */
-    kits: {
-        [key: string]: KitManifest;
-    };
-    metric: Metric;
     /**
      * Cells
      */
     cells: Array<Cell>;
-    /**
-     * Discarded Batches
-     */
-    discarded_batches: number;
-    /**
-     * Preempted Batches
-     */
-    preempted_batches: number;
 };
 
 /**
- * RunPage
+ * Health
  */
-export type RunPage = {
+export type Health = {
     /**
-     * Runs
+     * Status
      */
-    runs: Array<RunSummary>;
+    status?: 'ok';
     /**
-     * Next Before
+     * Version
+     */
+    version: string;
+    /**
+     * Engine
      *
-     * pass as `before` for the next page; null at the end
+     * the store's engine and version
      */
-    next_before: string | null;
+    engine: string;
 };
 
 /**
- * RunState
+ * HTTPValidationError
  */
-export type RunState = 'running' | 'finished' | 'cancelled' | 'failed';
-
-/**
- * RunSummary
- */
-export type RunSummary = {
-    /**
-     * Run Id
-     */
-    run_id: string;
-    /**
-     * Plan Id
-     */
-    plan_id: string;
-    /**
-     * Spec Name
-     */
-    spec_name: string;
-    /**
-     * Description
-     */
-    description: string;
-    /**
-     * Created At
-     */
-    created_at: string;
-    trigger: Trigger;
-    state: RunState;
-    /**
-     * State At
-     */
-    state_at: string;
+export type HttpValidationError = {
     /**
      * Detail
      */
-    detail: string;
-    /**
-     * Cpu Model
-     */
-    cpu_model: string;
-    /**
-     * Pools
-     */
-    pools: Array<string>;
-    /**
-     * Subjects
-     *
-     * library and version
-     */
-    subjects: Array<string>;
-    /**
-     * Cases
-     */
-    cases: number;
-    /**
-     * Invocations Planned
-     */
-    invocations_planned: number;
-    /**
-     * Invocations Stored
-     */
-    invocations_stored: number;
+    detail?: Array<ValidationError>;
 };
 
 /**
- * Series
- */
-export type Series = {
-    case: CaseView;
-    host_kind: HostKind;
-    metric: Metric;
-    /**
-     * Lines
-     */
-    lines: Array<SeriesLine>;
-};
-
-/**
- * SeriesLine
+ * Filters
  *
- * A series: case x pool x library x build profile x metric over versions.
+ * What there is to choose from.
  */
-export type SeriesLine = {
+export type Filters = {
     /**
-     * Library
+     * Host Kinds
      */
-    library: string;
+    host_kinds: Array<HostKind>;
     /**
-     * Build Profile
+     * Libraries
      */
-    build_profile: string;
+    libraries: Array<string>;
     /**
-     * Build Profile Label
+     * Metrics
      */
-    build_profile_label: string;
-    /**
-     * Points
-     *
-     * in version order
-     */
-    points: Array<SeriesPoint>;
+    metrics: Array<MetricView>;
 };
-
-/**
- * SeriesPoint
- */
-export type SeriesPoint = {
-    /**
-     * Subject
-     */
-    subject: string;
-    /**
-     * Version
-     */
-    version: string;
-    /**
-     * Version Key
-     */
-    version_key: string;
-    /**
-     * Run Id
-     */
-    run_id: string;
-    /**
-     * Measured At
-     */
-    measured_at: string;
-    estimate: Estimate;
-    /**
-     * Invocation Medians
-     *
-     * one value an invocation, in the metric's unit
-     */
-    invocation_medians: Array<number>;
-};
-
-/**
- * Skipped
- *
- * A combination of the matrix that no library can perform.
- */
-export type Skipped = {
-    /**
-     * Combination
-     */
-    combination: string;
-    /**
-     * Reason
-     */
-    reason: string;
-};
-
-/**
- * SubjectView
- *
- * A library at a version and build, as it was measured.
- */
-export type SubjectView = {
-    /**
-     * Subject
-     *
-     * unique name: library, version, source and kit
-     */
-    subject: string;
-    /**
-     * Library
-     */
-    library: string;
-    /**
-     * Version
-     */
-    version: string;
-    /**
-     * Version Key
-     *
-     * sorts as text in version order
-     */
-    version_key: string;
-    /**
-     * Source
-     */
-    source: string;
-    /**
-     * Build Profile
-     *
-     * id of how it was built; different profiles never join silently
-     */
-    build_profile: string;
-    /**
-     * Build Profile Label
-     */
-    build_profile_label: string;
-    /**
-     * Kit Id
-     */
-    kit_id: string;
-};
-
-/**
- * Trigger
- */
-export type Trigger = 'command-line';
 
 export type HealthData = {
     body?: never;
@@ -835,13 +1050,17 @@ export type HealthData = {
 
 export type HealthErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type HealthError = HealthErrors[keyof HealthErrors];
@@ -864,13 +1083,17 @@ export type FiltersData = {
 
 export type FiltersErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type FiltersError = FiltersErrors[keyof FiltersErrors];
@@ -884,36 +1107,84 @@ export type FiltersResponses = {
 
 export type FiltersResponse = FiltersResponses[keyof FiltersResponses];
 
+export type SubjectsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/subjects';
+};
+
+export type SubjectsErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type SubjectsError = SubjectsErrors[keyof SubjectsErrors];
+
+export type SubjectsResponses = {
+    /**
+     * Response Subjects
+     *
+     * Successful Response
+     */
+    200: Array<SubjectView>;
+};
+
+export type SubjectsResponse = SubjectsResponses[keyof SubjectsResponses];
+
 export type MatrixData = {
     body?: never;
     path?: never;
     query?: {
+        /**
+         * what is measured, per handshake
+         */
         metric?: Metric;
         /**
          * Pool
+         *
+         * default: that of the newest samples
          */
         pool?: string | null;
         /**
          * Cpu Model
+         *
+         * default: that of the newest samples
          */
         cpu_model?: string | null;
         /**
          * Library
+         *
+         * only these libraries
          */
-        library?: Array<string>;
+        library?: Array<string> | null;
     };
     url: '/api/v1/matrix';
 };
 
 export type MatrixErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type MatrixError = MatrixErrors[keyof MatrixErrors];
@@ -935,32 +1206,45 @@ export type SeriesData = {
          * Case Id
          */
         case_id: string;
+        /**
+         * what is measured, per handshake
+         */
         metric?: Metric;
         /**
          * Pool
+         *
+         * default: that of the newest samples
          */
         pool?: string | null;
         /**
          * Cpu Model
+         *
+         * default: that of the newest samples
          */
         cpu_model?: string | null;
         /**
          * Library
+         *
+         * only these libraries
          */
-        library?: Array<string>;
+        library?: Array<string> | null;
     };
     url: '/api/v1/series';
 };
 
 export type SeriesErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type SeriesError = SeriesErrors[keyof SeriesErrors];
@@ -984,6 +1268,8 @@ export type RunsData = {
         limit?: number;
         /**
          * Before
+         *
+         * only runs created before this
          */
         before?: string | null;
     };
@@ -992,13 +1278,17 @@ export type RunsData = {
 
 export type RunsErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type RunsError = RunsErrors[keyof RunsErrors];
@@ -1021,6 +1311,9 @@ export type RunData = {
         run_id: string;
     };
     query?: {
+        /**
+         * what is measured, per handshake
+         */
         metric?: Metric;
     };
     url: '/api/v1/runs/{run_id}';
@@ -1028,13 +1321,17 @@ export type RunData = {
 
 export type RunErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type RunError = RunErrors[keyof RunErrors];
@@ -1048,37 +1345,6 @@ export type RunResponses = {
 
 export type RunResponse = RunResponses[keyof RunResponses];
 
-export type SubjectsData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/subjects';
-};
-
-export type SubjectsErrors = {
-    /**
-     * Not Found
-     */
-    404: Problem;
-    /**
-     * Unprocessable Entity
-     */
-    422: Problem;
-};
-
-export type SubjectsError = SubjectsErrors[keyof SubjectsErrors];
-
-export type SubjectsResponses = {
-    /**
-     * Response Subjects
-     *
-     * Successful Response
-     */
-    200: Array<SubjectView>;
-};
-
-export type SubjectsResponse = SubjectsResponses[keyof SubjectsResponses];
-
 export type ExportSamplesData = {
     body?: never;
     path?: never;
@@ -1086,7 +1352,11 @@ export type ExportSamplesData = {
         /**
          * Format
          */
-        format?: string;
+        format?: 'csv' | 'json';
+        /**
+         * what is measured, per handshake
+         */
+        metric?: Metric;
         /**
          * Run Id
          */
@@ -1096,29 +1366,75 @@ export type ExportSamplesData = {
          */
         case_id?: string | null;
         /**
-         * Metric
+         * Library
+         *
+         * only these libraries
          */
-        metric?: string | null;
+        library?: Array<string> | null;
     };
     url: '/api/v1/export';
 };
 
 export type ExportSamplesErrors = {
     /**
-     * Not Found
+     * Not found
      */
     404: Problem;
     /**
-     * Unprocessable Entity
+     * Not of the expected form
      */
     422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type ExportSamplesError = ExportSamplesErrors[keyof ExportSamplesErrors];
 
 export type ExportSamplesResponses = {
     /**
-     * Successful Response
+     * the samples
      */
     200: unknown;
 };
+
+export type StoredInvocationsData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/invocations';
+};
+
+export type StoredInvocationsErrors = {
+    /**
+     * No valid token for this run
+     */
+    401: Problem;
+    /**
+     * Another run has this id
+     */
+    409: Problem;
+    /**
+     * Validation Error
+     */
+    422: HttpValidationError;
+};
+
+export type StoredInvocationsError = StoredInvocationsErrors[keyof StoredInvocationsErrors];
+
+export type StoredInvocationsResponses = {
+    /**
+     * Response Stored Invocations
+     *
+     * Successful Response
+     */
+    200: Array<StoredInvocation>;
+};
+
+export type StoredInvocationsResponse = StoredInvocationsResponses[keyof StoredInvocationsResponses];

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, matrix, type Options, run, runs, series, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, MatrixData, MatrixError, MatrixResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, SeriesData, SeriesError, SeriesResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { exportSamples, filters, health, matrix, type Options, run, runs, series, storedInvocations, subjects } from '../sdk.gen';
+import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, MatrixData, MatrixError, MatrixResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -43,6 +43,8 @@ export const healthQueryKey = (options?: Options<HealthData>) => createQueryKey(
 
 /**
  * Health
+ *
+ * Whether the service and its store answer.
  */
 export const healthOptions = (options?: Options<HealthData>) => queryOptions<HealthResponse, HealthError, HealthResponse, ReturnType<typeof healthQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -61,6 +63,8 @@ export const filtersQueryKey = (options?: Options<FiltersData>) => createQueryKe
 
 /**
  * Filters
+ *
+ * What there is to choose from; host kinds with the newest samples first.
  */
 export const filtersOptions = (options?: Options<FiltersData>) => queryOptions<FiltersResponse, FiltersError, FiltersResponse, ReturnType<typeof filtersQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -75,10 +79,32 @@ export const filtersOptions = (options?: Options<FiltersData>) => queryOptions<F
     queryKey: filtersQueryKey(options)
 });
 
+export const subjectsQueryKey = (options?: Options<SubjectsData>) => createQueryKey('subjects', options);
+
+/**
+ * Subjects
+ *
+ * Every subject with samples, by library, then version; one entry a kit.
+ */
+export const subjectsOptions = (options?: Options<SubjectsData>) => queryOptions<SubjectsResponse, SubjectsError, SubjectsResponse, ReturnType<typeof subjectsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await subjects({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: subjectsQueryKey(options)
+});
+
 export const matrixQueryKey = (options?: Options<MatrixData>) => createQueryKey('matrix', options);
 
 /**
  * Matrix
+ *
+ * Case x version for one host kind: of each cell the newest run that has it.
  */
 export const matrixOptions = (options?: Options<MatrixData>) => queryOptions<MatrixResponse, MatrixError, MatrixResponse, ReturnType<typeof matrixQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -97,6 +123,8 @@ export const seriesQueryKey = (options: Options<SeriesData>) => createQueryKey('
 
 /**
  * Series
+ *
+ * One case over the versions of its libraries, a line for each library and build profile.
  */
 export const seriesOptions = (options: Options<SeriesData>) => queryOptions<SeriesResponse, SeriesError, SeriesResponse, ReturnType<typeof seriesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -115,6 +143,8 @@ export const runsQueryKey = (options?: Options<RunsData>) => createQueryKey('run
 
 /**
  * Runs
+ *
+ * Runs, newest first.
  */
 export const runsOptions = (options?: Options<RunsData>) => queryOptions<RunsResponse, RunsError, RunsResponse, ReturnType<typeof runsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -133,6 +163,8 @@ export const runQueryKey = (options: Options<RunData>) => createQueryKey('run', 
 
 /**
  * Run
+ *
+ * One run: its facts, state and all its cells for one metric.
  */
 export const runOptions = (options: Options<RunData>) => queryOptions<RunResponse, RunError, RunResponse, ReturnType<typeof runQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -147,28 +179,12 @@ export const runOptions = (options: Options<RunData>) => queryOptions<RunRespons
     queryKey: runQueryKey(options)
 });
 
-export const subjectsQueryKey = (options?: Options<SubjectsData>) => createQueryKey('subjects', options);
-
-/**
- * Subjects
- */
-export const subjectsOptions = (options?: Options<SubjectsData>) => queryOptions<SubjectsResponse, SubjectsError, SubjectsResponse, ReturnType<typeof subjectsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await subjects({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: subjectsQueryKey(options)
-});
-
 export const exportSamplesQueryKey = (options?: Options<ExportSamplesData>) => createQueryKey('exportSamples', options);
 
 /**
- * Export
+ * Export Samples
+ *
+ * Counted samples with all their batch values.
  */
 export const exportSamplesOptions = (options?: Options<ExportSamplesData>) => queryOptions<unknown, ExportSamplesError, unknown, ReturnType<typeof exportSamplesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -181,4 +197,24 @@ export const exportSamplesOptions = (options?: Options<ExportSamplesData>) => qu
         return data;
     },
     queryKey: exportSamplesQueryKey(options)
+});
+
+export const storedInvocationsQueryKey = (options: Options<StoredInvocationsData>) => createQueryKey('storedInvocations', options);
+
+/**
+ * Stored Invocations
+ *
+ * Which invocations are stored, so that an interrupted upload goes on where it stopped.
+ */
+export const storedInvocationsOptions = (options: Options<StoredInvocationsData>) => queryOptions<StoredInvocationsResponse, StoredInvocationsError, StoredInvocationsResponse, ReturnType<typeof storedInvocationsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await storedInvocations({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: storedInvocationsQueryKey(options)
 });

@@ -1,0 +1,167 @@
+// A real service with real results, read off the pages by a real browser.
+import AxeBuilder from "@axe-core/playwright";
+import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
+import type { Cell, Matrix, RunDetail, RunPage, Series } from "../src/api/generated";
+
+const API = "/api/v1";
+const WIDTHS = [375, 820, 1440];
+
+async function read<T>(request: APIRequestContext, path: string): Promise<T> {
+  const answer = await request.get(`${API}${path}`);
+  expect(answer.ok(), `${path} answers`).toBe(true);
+  return (await answer.json()) as T;
+}
+
+/** Written once more, so that a fault in the pages' own formatting is seen. */
+function rateText(ns: number): string {
+  const rate = 1e9 / ns;
+  const digits =
+    rate >= 100 ? { maximumFractionDigits: 0 } : { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
+  return `${rate.toLocaleString("en-US", digits)}/s`;
+}
+
+function cellAt(page: Page, matrix: Pick<Matrix, "cases" | "subjects">, cell: Cell) {
+  const row = matrix.cases.findIndex((one) => one.id === cell.case_id);
+  const column = matrix.subjects.findIndex((one) => one.subject === cell.subject);
+  return page.locator(`a[data-place="${row} ${column}"]`);
+}
+
+async function measured(request: APIRequestContext): Promise<{ matrix: Matrix; cell: Cell; ns: number }> {
+  const matrix = await read<Matrix>(request, "/matrix");
+  const cell = matrix.cells.find((one) => one.change) ?? matrix.cells.find((one) => one.estimate);
+  if (!cell?.estimate) throw new Error("the service under test has no results");
+  return { matrix, cell, ns: cell.estimate.value };
+}
+
+/** Each page with results on it, once they are there. */
+async function pages(request: APIRequestContext): Promise<{ path: string; ready: string }[]> {
+  const { cell } = await measured(request);
+  return [
+    { path: "/", ready: "table.heatmap" },
+    { path: "/?view=table&sort=change", ready: "table.numbers" },
+    { path: `/?versus=${cell.case_id}`, ready: "table.heatmap" },
+    { path: `/series?case=${cell.case_id}`, ready: ".plot canvas" },
+    { path: "/runs", ready: ".runs li" },
+    { path: `/runs/${cell.run_id}`, ready: "table.heatmap" },
+    { path: "/series?case=unknown", ready: "[role=alert]" },
+    { path: "/no-such-page", ready: ".note" },
+  ];
+}
+
+test("home shows every number of the matrix", async ({ page, request }) => {
+  const { matrix } = await measured(request);
+  await page.goto("/");
+  for (const cell of matrix.cells) {
+    const shown = cellAt(page, matrix, cell);
+    if (cell.estimate) await expect(shown).toContainText(rateText(cell.estimate.value));
+    else await expect(shown).toContainText(cell.outcome?.kind ?? "no number");
+    if (cell.change?.verdict === "more") await expect(shown).toContainText("more");
+    if (cell.change?.verdict === "less") await expect(shown).toContainText("less");
+  }
+});
+
+test("a cell opens the series with the same numbers", async ({ page, request }) => {
+  const { matrix, cell, ns } = await measured(request);
+  await page.goto("/");
+  await cellAt(page, matrix, cell).click();
+  const caseView = matrix.cases.find((one) => one.id === cell.case_id);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(caseView?.title ?? "");
+  await expect(page).toHaveTitle(`${caseView?.title} · kexbench`);
+  await expect(page.locator(".plot canvas")).toBeVisible();
+  const series = await read<Series>(request, `/series?case_id=${cell.case_id}`);
+  const rows = page.locator("table.numbers tbody tr");
+  await expect(rows).toHaveCount(series.lines.flatMap((line) => line.points).length);
+  await expect(rows.filter({ hasText: rateText(ns) }).first()).toBeVisible();
+  for (const point of series.lines.flatMap((line) => line.points)) {
+    await expect(rows.filter({ hasText: rateText(point.estimate.value) }).first()).toBeVisible();
+  }
+});
+
+test("the runs lead to a run with its own numbers", async ({ page, request }) => {
+  const { runs } = await read<RunPage>(request, "/runs");
+  const summary = runs.find((one) => one.invocations_stored > 0);
+  if (!summary) throw new Error("the service under test has no run with results");
+  const run = await read<RunDetail>(request, `/runs/${summary.run_id}`);
+  await page.goto("/runs");
+  await page.locator(`.runs a[href*="${summary.run_id}"]`).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(summary.spec_name);
+  for (const cell of run.cells.filter((one) => one.estimate)) {
+    await expect(cellAt(page, run, cell)).toContainText(rateText(cell.estimate?.value ?? 0));
+  }
+  await expect(page.locator("pre").last()).toContainText("kind: Benchmark");
+  await expect(page.getByText(run.host.kernel)).toBeVisible();
+});
+
+test("the table has the heatmap's numbers, and the URL keeps what was chosen", async ({ page, request }) => {
+  const { matrix, ns } = await measured(request);
+  await page.goto("/");
+  await page.getByText("Table", { exact: true }).click();
+  await page.getByRole("button", { name: /^Time/ }).click();
+  const rows = page.locator("table.numbers tbody tr");
+  await expect(rows).toHaveCount(matrix.cells.length);
+  await expect(rows.filter({ hasText: rateText(ns) }).first()).toBeVisible();
+  await page.getByRole("combobox", { name: "Metric" }).selectOption("server_cpu_ns");
+  const server = await read<Matrix>(request, "/matrix?metric=server_cpu_ns");
+  const costs = server.cells.flatMap((one) => one.estimate?.value ?? []);
+  await expect(rows.first()).toContainText(rateText(Math.min(...costs)));
+  await page.reload();
+  await expect(page).toHaveURL(/metric=server_cpu_ns/);
+  await expect(page.getByRole("radio", { name: "Table" })).toBeChecked();
+  await expect(page.getByRole("columnheader", { name: /^Time/ })).toHaveAttribute("aria-sort", "ascending");
+  await expect(rows.first()).toContainText(rateText(Math.min(...costs)));
+});
+
+test("the case filter narrows the heatmap and survives a reload", async ({ page, request }) => {
+  const { matrix, cell } = await measured(request);
+  const title = matrix.cases.find((one) => one.id === cell.case_id)?.title ?? "";
+  await page.goto("/");
+  await page.getByRole("searchbox", { name: "Cases" }).pressSequentially("no such case");
+  await expect(page.getByText("No case matches")).toBeVisible();
+  await page.getByRole("searchbox", { name: "Cases" }).fill(title);
+  await expect(page.locator("table.heatmap tbody tr").first()).toContainText(title.split(", ")[0] ?? "");
+  await page.reload();
+  await expect(page.getByRole("searchbox", { name: "Cases" })).toHaveValue(title);
+});
+
+test("the keyboard walks the heatmap and opens a cell", async ({ page, request }) => {
+  const { matrix } = await measured(request);
+  await page.goto("/");
+  await page.locator('a[data-place="0 0"]').focus();
+  await page.keyboard.press("End");
+  await expect(page.locator(`a[data-place="0 ${matrix.subjects.length - 1}"]`)).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(matrix.cases[0]?.title ?? "");
+});
+
+test("an unknown case is answered with the service's own words", async ({ page, request }) => {
+  const answer = await request.get(`${API}/series?case_id=unknown`);
+  const { detail } = (await answer.json()) as { detail: string };
+  await page.goto("/series?case=unknown");
+  await expect(page.getByRole("alert")).toContainText(detail);
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`no page has a serious barrier in the ${colorScheme} scheme`, async ({ page, request }) => {
+    await page.emulateMedia({ colorScheme });
+    for (const { path, ready } of await pages(request)) {
+      await page.goto(path);
+      await page.locator(ready).first().waitFor();
+      await expect(page.locator("footer")).toContainText("ok");
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const barriers = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+      expect(barriers.map(({ id, nodes }) => [path, id, nodes[0]?.html])).toEqual([]);
+    }
+  });
+}
+
+test("no page is wider than its window", async ({ page, request }) => {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const { path, ready } of await pages(request)) {
+      await page.goto(path);
+      await page.locator(ready).first().waitFor();
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(excess, `${path} at ${width}`).toBeLessThanOrEqual(0);
+    }
+  }
+});

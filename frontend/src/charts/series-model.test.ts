@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { aLine, anEstimate, aSeries } from "@/testing/build";
+import { seriesModel } from "./series-model";
+import { splitsOf } from "./splits";
+
+const flat = anEstimate(1_000_000, 990_000, 1_010_000);
+
+describe("the series' model", () => {
+  it("gives every version one place, in version order, with a gap between libraries", () => {
+    const series = aSeries([
+      aLine("openssl", "a", [
+        ["1", flat],
+        ["2", flat],
+      ]),
+      aLine("gnutls", "a", [["1", flat]]),
+      aLine("openssl", "b", [["2", flat]]),
+    ]);
+    expect(seriesModel(series, "rate").slots.map(({ library, version, x }) => [library, version, x])).toEqual(
+      [
+        ["gnutls", "1", 0],
+        ["openssl", "1", 1.5],
+        ["openssl", "2", 2.5],
+      ],
+    );
+  });
+
+  it("sets builds of one version beside each other", () => {
+    const series = aSeries([aLine("openssl", "a", [["2", flat]]), aLine("openssl", "b", [["2", flat]])]);
+    const [a, b] = seriesModel(series, "rate").lines.map((line) => line.points[0]?.x ?? 0);
+    expect(a).toBeLessThan(b ?? 0);
+  });
+
+  it("turns the interval round when costs become rates", () => {
+    const point = (show: "rate" | "cost") =>
+      seriesModel(aSeries([aLine("openssl", "a", [["1", flat]])]), show).lines[0]?.points[0];
+    expect(point("cost")).toMatchObject({ y: 1000, low: 990, high: 1010 });
+    expect(point("rate")?.y).toBe(1000);
+    expect(point("rate")?.low).toBeCloseTo(990.1);
+    expect(point("rate")?.high).toBeCloseTo(1010.1);
+  });
+
+  it("draws bytes as they are, whatever the axis was set to", () => {
+    const series = aSeries([aLine("openssl", "a", [["1", anEstimate(1220)]])], "server_bytes");
+    expect(seriesModel(series, "rate").lines[0]?.points[0]?.y).toBe(1220);
+  });
+
+  it("joins versions of different builds by a dashed connector only", () => {
+    const series = aSeries([
+      aLine("openssl", "a", [["1", flat]]),
+      aLine("openssl", "b", [
+        ["2", flat],
+        ["3", flat],
+      ]),
+    ]);
+    const { connectors } = seriesModel(series, "rate");
+    expect(connectors.map(({ from, to }) => [from.point.version, to.point.version])).toEqual([["1", "2"]]);
+  });
+
+  it("needs no connector where one build spans the versions", () => {
+    const series = aSeries([
+      aLine("openssl", "a", [
+        ["1", flat],
+        ["3", flat],
+      ]),
+      aLine("openssl", "b", [["2", flat]]),
+    ]);
+    expect(seriesModel(series, "rate").connectors).toEqual([]);
+  });
+});
+
+describe("the client's and the server's share", () => {
+  it("joins the two by subject and leaves out what only one side has", () => {
+    const client = aSeries([
+      aLine("openssl", "a", [
+        ["1", anEstimate(100)],
+        ["2", anEstimate(110)],
+      ]),
+    ]);
+    const server = aSeries([aLine("openssl", "a", [["2", anEstimate(300)]])]);
+    expect(splitsOf(client, server)).toEqual([
+      { subject: "openssl@2~a", label: "openssl 2 (a)", clientNs: 110, serverNs: 300 },
+    ]);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import * as format from "./format";
+
+describe("numbers", () => {
+  it("have three significant digits, and integers are never rounded away", () => {
+    expect(format.time(1_774_321)).toBe("1,774 µs");
+    expect(format.time(17_743)).toBe("17.7 µs");
+    expect(format.time(1_700)).toBe("1.70 µs");
+    expect(format.time(999_960)).toBe("1,000 µs");
+  });
+
+  it("are rates with grouped thousands where the metric is a time, and bytes where it is bytes", () => {
+    expect(format.headline(81_000, "cpu_ns")).toBe("12,346/s");
+    expect(format.headline(20_000_000, "wall_ns")).toBe("50.0/s");
+    expect(format.headline(1220, "server_bytes")).toBe("1,220 B");
+  });
+
+  it("carry their interval in the unit of the cost, or say that there is none", () => {
+    expect(format.interval({ low: 1_770_000, high: 1_779_400 }, "cpu_ns")).toBe("[1,770, 1,779] µs");
+    expect(format.interval({ low: 1220, high: 1221 }, "client_bytes")).toBe("[1,220, 1,221] B");
+    expect(format.interval({ low: null, high: null }, "cpu_ns")).toBe("no interval");
+  });
+});
+
+describe("changes", () => {
+  it("always carry their sign, except nothing", () => {
+    expect(format.percent(1.0512)).toBe("+5.1%");
+    expect(format.percent(0.93)).toBe("−7.0%");
+    expect(format.percent(1.0004)).toBe("0.0%");
+    expect(format.percent(2.9)).toBe("+190%");
+  });
+
+  it("say in words which way the cost went", () => {
+    expect(format.changeInWords(1.0512, "cpu_ns")).toBe("5.1% more time");
+    expect(format.changeInWords(0.93, "wall_ns")).toBe("7.0% less time");
+    expect(format.changeInWords(1.1, "server_bytes")).toBe("10.0% more bytes");
+  });
+
+  it("have an interval of signed percents", () => {
+    expect(format.percentInterval(0.99, 1.02)).toBe("[−1.0%, +2.0%]");
+    expect(format.percentInterval(null, null)).toBe("no interval");
+  });
+});
+
+describe("names", () => {
+  it("of a run's subjects are gathered by library", () => {
+    const names = ["gnutls 3.7.9", "openssl 1.1.1w", "openssl 3.5.7", "openssl 3.5.7"];
+    expect(format.byLibrary(names)).toBe("gnutls 3.7.9; openssl 1.1.1w, 3.5.7");
+  });
+
+  it("are counted in the singular and the plural", () => {
+    expect(format.count(1, "case")).toBe("1 case");
+    expect(format.count(1200, "case")).toBe("1,200 cases");
+  });
+});

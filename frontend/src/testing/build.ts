@@ -1,0 +1,83 @@
+// Small answers for unit tests, in the contract's shapes.
+import type { CaseView, Cell, Change, Estimate, Series, SeriesLine, SubjectView } from "@/api/generated";
+
+export function aCase(id: string, title = id): CaseView {
+  return {
+    id,
+    title,
+    protocol: "TLSv1.2",
+    key_exchange: "RSA",
+    cipher: "AES-128-GCM",
+    group: "-",
+    rsa_bits: 2048,
+    curve: "-",
+  };
+}
+
+export function aSubject(library: string, version: string, versionKey = version): SubjectView {
+  return {
+    subject: `${library}@${version}`,
+    library,
+    version,
+    version_key: versionKey,
+    source: "debian/trixie",
+    build_profile: "p1",
+    build_profile_label: "debian shared x86_64",
+    kit_id: "k",
+  };
+}
+
+export function anEstimate(value: number, low: number | null = value, high: number | null = value): Estimate {
+  return { value, low, high, invocations: low === null ? 3 : 10 };
+}
+
+export function aChange(change: Partial<Change>): Change {
+  return {
+    against: "openssl@1",
+    ratio: 1,
+    low: 1,
+    high: 1,
+    paired: true,
+    verdict: "same",
+    warnings: [],
+    ...change,
+  };
+}
+
+export function aCell(caseId: string, subject: SubjectView, cell: Partial<Cell>): Cell {
+  return {
+    case_id: caseId,
+    subject: subject.subject,
+    estimate: null,
+    change: null,
+    outcome: null,
+    run_id: "r",
+    measured_at: "2026-01-01T00:00:00Z",
+    ...cell,
+  };
+}
+
+export function aLine(
+  library: string,
+  profile: string,
+  points: [version: string, estimate: Estimate][],
+): SeriesLine {
+  return {
+    library,
+    build_profile: profile,
+    build_profile_label: profile,
+    points: points.map(([version, estimate]) => ({
+      subject: `${library}@${version}~${profile}`,
+      version,
+      version_key: version,
+      run_id: "r",
+      measured_at: "2026-01-01T00:00:00Z",
+      estimate,
+      invocation_medians: [estimate.value],
+    })),
+  };
+}
+
+export function aSeries(lines: SeriesLine[], metric: Series["metric"] = "cpu_ns"): Series {
+  return { case: aCase("c"), host_kind: { pool: "local", cpu_model: "a CPU" }, metric, lines };
+}
