@@ -9,6 +9,7 @@ import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
+import { ReferenceSection } from "@/components/ReferenceSection";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { RunProgress, RunState } from "@/components/RunState";
 import { count, dateTime } from "@/format";
@@ -62,6 +63,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       {summary.detail && <p className="detail-text">{summary.detail}</p>}
       <Cells run={run} search={search} />
       <OutcomeSection run={run} />
+      <ReferenceSection run={run} />
       <section>
         <h2>Run</h2>
         <Facts
