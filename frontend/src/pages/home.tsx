@@ -130,7 +130,7 @@ function Results({ search, matrix, change }: ResultsProps) {
 function NothingYet() {
   return (
     <Empty title="Nothing is measured yet">
-      <p>Run a small spec; its results appear here while it runs:</p>
+      <p>Run a small spec; the first results appear here when half of it is measured:</p>
       <pre>kexbench run bench-specs/quickstart.yaml</pre>
     </Empty>
   );

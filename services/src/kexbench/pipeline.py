@@ -17,6 +17,7 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
+from kexbench.kits import KitError
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import make_plan
 from kexbench.runner.host import read_host_facts
@@ -62,11 +63,22 @@ def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
 def provide_kits(
     installation: Installation, plan: Plan, report: Callable[[str], None], *, refresh: bool = False
 ) -> dict[str, KitManifest]:
-    """The kit of every subject of a plan, made where it is missing. Raises KitError or VersionMismatch."""
+    """The kit of every subject of a plan, made where it is missing. Raises KitError or VersionMismatch.
+
+    Where a source cannot be reached, the kit made from it before serves.
+    """
     shelf = installation.kits()
     kits = {}
     for subject in plan.subjects:
-        kit = shelf.add(SubjectRef.parse(subject.reference), report, refresh=refresh)
+        reference = SubjectRef.parse(subject.reference)
+        try:
+            kit = shelf.add(reference, report, refresh=refresh)
+        except KitError as error:
+            known = shelf.find(reference) if error.stage in ("resolve", "fetch") else None
+            if known is None:
+                raise
+            report(f"{error.reason}: going on with {known.folder_name}")
+            kit = known
         declared = subject.declared_version
         if declared and not (kit.version == declared or kit.version.startswith(f"{declared}.")):
             raise VersionMismatch(
@@ -108,9 +120,7 @@ def execute_run(installation: Installation, folder: RunFolder, report: Reporter)
     )
     folder.reopen()
     _event(folder, run, RunState.RUNNING, "")
-    with suppress(*DELIVERY_ERRORS):  # so that the run is seen while it measures; what fails now is sent later
-        deliver_run(installation, folder)
-    state, detail = _measure(folder, run, places, report)
+    state, detail = _measure(installation, folder, run, places, report)
     _event(folder, run, state, detail)
     try:
         deliver_run(installation, folder, report.storing)
@@ -140,11 +150,19 @@ def deliver_leftovers(installation: Installation) -> list[Run]:
     return delivered
 
 
-def _measure(folder: RunFolder, run: Run, places: Places, report: Reporter) -> tuple[RunState, str]:
-    """All jobs, one after the other; the state of the run after them."""
+def _measure(
+    installation: Installation, folder: RunFolder, run: Run, places: Places, report: Reporter
+) -> tuple[RunState, str]:
+    """All jobs, one after the other; the state of the run after them.
+
+    Between jobs nothing is measured, so what there is so far is delivered without disturbing
+    anything; what fails now is sent at the end.
+    """
     total = run.plan.invocations
     before = 0
     for job in run.plan.jobs:
+        with suppress(*DELIVERY_ERRORS):
+            deliver_run(installation, folder)
         end = run_job(folder, run, job, places, partial(_report_job, report, before, total))
         if end is JobEnd.CANCELLED:
             return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on"

@@ -16,9 +16,10 @@ STEADY, SLOWER = "1.0+noise=0", "1.1+noise=0+step=1.02"
 def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
     done = cli("run", cli.spec("steady", STEADY, SLOWER))
     assert done.status == 0, done.err
-    row = next(line for line in done.out.splitlines() if "TLS 1.2 RSA, RSA 2048" in line)
-    assert "2,500 ±0.0%" in row
-    assert "2,451 ±0.0% (+2.0%)" in row
+    lines = [line.split() for line in done.out.splitlines()]
+    rates = next(position for position, words in enumerate(lines) if words[:3] == ["TLS", "1.2", "RSA"])
+    assert lines[rates][3:] == ["2,500", "±0.0%", "2,451", "±0.0%"]
+    assert lines[rates + 1] == ["RSA", "2048", "+2.0%"]
     listed = cli("runs", "list", "--json").json()["runs"]
     assert [(run["spec_name"], run["state"], run["invocations_stored"]) for run in listed] == [
         ("steady", "finished", 12)

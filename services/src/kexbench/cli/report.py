@@ -2,14 +2,15 @@
 
 from kexbench.api.models import RunDetail
 from kexbench.cli.console import err, out
-from kexbench.cli.tables import LEGEND, outcome_lines, reference_tables, results_table, swap_lines
+from kexbench.cli.tables import LEGEND, outcome_lines, reference_tables, results_tables, swap_lines
 from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric
 
 
 def print_report(client: ApiClient, run_id: str) -> None:
     detail = client.run(run_id, Metric.CPU_NS)
-    out.print(results_table(detail))
+    for table in results_tables(detail, out.width):
+        out.print(table)
     out.print(LEGEND, style="dim")
     for line in outcome_lines(detail):
         out.print(line, markup=False, soft_wrap=True)
@@ -29,7 +30,7 @@ def _print_reference(detail: RunDetail) -> None:
     assert detail.reference is not None
     out.print()
     out.print(f"[bold]Beside {detail.reference.title}[/bold]")
-    for table in reference_tables(detail):
+    for table in reference_tables(detail, out.width):
         out.print(table)
     for line in swap_lines(detail):
         out.print(line, markup=False)

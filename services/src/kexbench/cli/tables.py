@@ -1,5 +1,9 @@
 """Tables of results for people. Costs are shown as rates: handshakes per CPU-second, both sides together."""
 
+from collections.abc import Sequence
+from typing import TypeVar
+
+from rich import box
 from rich.table import Table
 
 from kexbench.api.models import Cell, ReferenceRowView, RunDetail, RunSummary, SideCosts
@@ -7,32 +11,42 @@ from kexbench.cli.words import percent, rate_text
 
 LEGEND = (
     "Handshakes per CPU-second, client and server together; ± is the 95% interval of the median.\n"
-    "In brackets: CPU cost against the version before it of the same library; ~ cannot be told from no change."
+    "Below it: CPU cost against the version before it of the same library; ~ cannot be told from no change."
 )
+CASE_WIDTH, RATE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 14, 12, 20
+"""Columns of a terminal that the widest content of a table's column takes."""
+_Item = TypeVar("_Item")
 
 
-def results_table(detail: RunDetail) -> Table:
-    """Case x subject, with the change against the version before."""
-    table = Table(title=f"{detail.summary.spec_name} on {detail.host.cpu_model}", title_justify="left")
-    table.add_column("case")
-    for subject in detail.subjects:
-        table.add_column(f"{subject.library}\n{subject.version}", justify="right", no_wrap=True)
+def results_tables(detail: RunDetail, width: int) -> list[Table]:
+    """Case x subject, with the change against the version before; as many tables as fit the width side by side."""
     found = {(cell.case_id, cell.subject): cell for cell in detail.cells}
-    for case in detail.cases:
-        cells = [found.get((case.id, subject.subject)) for subject in detail.subjects]
-        table.add_row(case.title, *map(cell_text, cells))
-    return table
+    tables = []
+    for subjects in _groups(detail.subjects, (width - CASE_WIDTH) // RATE_WIDTH):
+        table = _table(f"{detail.summary.spec_name} on {detail.host.cpu_model}")
+        for subject in subjects:
+            table.add_column(f"{subject.library}\n{subject.version}", justify="right", no_wrap=True)
+        for case in detail.cases:
+            cells = [found.get((case.id, subject.subject)) for subject in subjects]
+            table.add_row(case_text(case.title), *map(cell_text, cells))
+        tables.append(table)
+    return tables
+
+
+def case_text(title: str) -> str:
+    """A case's title on two lines: what is exchanged, and with which keys."""
+    return title.replace(", ", "\n", 1)
 
 
 def cell_text(cell: Cell | None) -> str:
-    """`1,361 ±0.6% (-12.1%)`, or the kind of outcome that stands in for a number."""
+    """`1,361 ±0.6%` over `-12.1%`, or the kind of outcome that stands in for a number."""
     if cell is None:
         return ""
     if cell.estimate is None:
         return str(cell.outcome.kind) if cell.outcome else ""
     text = rate_text(cell.estimate)
     if cell.change:
-        text += f" ({'~' if cell.change.verdict == 'unresolved' else percent(cell.change.ratio)})"
+        text += "\n" + ("~" if cell.change.verdict == "unresolved" else percent(cell.change.ratio))
     return text
 
 
@@ -64,23 +78,23 @@ def runs_table(runs: list[RunSummary]) -> Table:
     return table
 
 
-def reference_tables(detail: RunDetail) -> list[Table]:
-    """Each published table with a column for every subject: rate, ratio to the baseline and its interval."""
+def reference_tables(detail: RunDetail, width: int) -> list[Table]:
+    """Each published table beside every subject: rate, ratio to the baseline and its interval."""
     assert detail.reference is not None
     titles = {case.id: case.title for case in detail.cases}
-    names = {subject.subject: f"{subject.library} {subject.version}" for subject in detail.subjects}
+    names = {subject.subject: f"{subject.library}\n{subject.version}" for subject in detail.subjects}
     tables = []
     for published in detail.reference.tables:
-        table = Table(title=published.title, title_justify="left")
-        table.add_column("case")
-        table.add_column("published\nper second\nratio", justify="right")
-        for column in published.columns:
-            table.add_column(names[column.subject].replace(" ", "\n") + "\nratio", justify="right", no_wrap=True)
-        for position, row in enumerate(published.columns[0].rows if published.columns else ()):
-            measured = [reference_text(column.rows[position]) for column in published.columns]
-            table.add_row(titles[row.case_id], f"{row.published_rate:,.0f}\n{row.published_ratio:.2f}", *measured)
-            table.add_section()
-        tables.append(table)
+        for columns in _groups(published.columns, (width - CASE_WIDTH - PUBLISHED_WIDTH) // RATIO_WIDTH):
+            table = _table(published.title)
+            table.add_column("published\n(ratio)", justify="right")
+            for column in columns:
+                table.add_column(names[column.subject], justify="right", no_wrap=True)
+            for position, row in enumerate(columns[0].rows):
+                measured = [reference_text(column.rows[position]) for column in columns]
+                figure = f"{row.published_rate:,.0f}\n{row.published_ratio:.2f}"
+                table.add_row(case_text(titles[row.case_id]), figure, *measured)
+            tables.append(table)
     return tables
 
 
@@ -118,3 +132,14 @@ def costs_text(costs: SideCosts) -> str:
     """`412 µs (client 204, server 208)`."""
     client, server = costs.client_cpu_ns / 1000, costs.server_cpu_ns / 1000
     return f"{client + server:,.0f} µs (client {client:,.0f}, server {server:,.0f})"
+
+
+def _table(title: str) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), row_styles=["", "dim"])
+    table.add_column("case", min_width=CASE_WIDTH - 2)
+    return table
+
+
+def _groups(items: Sequence[_Item], size: int) -> list[Sequence[_Item]]:
+    step = max(1, size)
+    return [items[start : start + step] for start in range(0, len(items), step)]
