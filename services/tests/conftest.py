@@ -1,15 +1,22 @@
-"""Kits of the fake backend, made once a test process: real worker, real protocol, known timings."""
+"""Kits of the fake backend, made once a test process: real worker, real protocol, known timings; and stores."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.settings import Settings
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses
 
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
+_DATABASES = count()
+settings.register_profile("kexbench", deadline=None)  # a busy machine is no failure
+settings.load_profile("kexbench")
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +35,27 @@ def fake_kit(fake_shelf: Shelf) -> FakeKit:
         return fake_shelf.folder(kit.kit_id), kit
 
     return provide
+
+
+@pytest.fixture(scope="session")
+def chdb_dsn(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One folder for all embedded stores of a test process, which may open one only."""
+    return f"chdb://{tmp_path_factory.mktemp('chdb')}"
+
+
+@pytest.fixture(scope="module")
+def warm_chdb(chdb_dsn: str) -> Iterator[str]:
+    """Keeps the engine up for the tests of a module; starting it takes a second, and it stops with its last client."""
+    store = ClickHouseStore(chdb_dsn, "default", EngineClauses())
+    store.engine()
+    yield chdb_dsn
+    store.close()
+
+
+@pytest.fixture
+def empty_store(warm_chdb: str) -> Iterator[ClickHouseStore]:
+    """An embedded store with a database of its own."""
+    store = ClickHouseStore(warm_chdb, f"test_{next(_DATABASES)}", EngineClauses())
+    store.migrate()
+    yield store
+    store.close()

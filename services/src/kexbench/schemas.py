@@ -4,6 +4,8 @@ import json
 from typing import Any, cast
 
 from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from kexbench.api.app import create_app
 from kexbench.domain.kits import KitManifest
@@ -28,16 +30,49 @@ _MODELS: dict[str, type[BaseModel]] = {
 }
 
 
+class _AsWritten(GenerateJsonSchema):
+    """Of documents that people write as YAML. kexbench keeps scalars as text while editors parse `3.5`
+    and `2048` as numbers, so both forms are valid here; nothing is null, since `null` is text as well."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 (the generator's own signature)
+        return False
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        found = super().default_schema(schema)
+        if found.get("default") in (None, []):
+            found.pop("default", None)
+        return found
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        found = super().str_schema(schema)
+        return found if "pattern" in found else {**found, "type": ["string", "number"]}
+
+    def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
+        return {**super().int_schema(schema), "type": ["integer", "string"], "pattern": "^[0-9]+$"}
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        return {**super().float_schema(schema), "type": ["number", "string"], "pattern": "^[0-9.]+$"}
+
+
+_WRITTEN = ("benchmark", "catalogue")
+
+
 def generated_files() -> dict[str, str]:
     """File names and their whole text."""
-    found = {f"{name}.schema.json": _schema(TypeAdapter(model)) for name, model in _MODELS.items()}
+    found = {
+        f"{name}.schema.json": _schema(TypeAdapter(model), _AsWritten if name in _WRITTEN else GenerateJsonSchema)
+        for name, model in _MODELS.items()
+    }
     found["worker-record.schema.json"] = _schema(WorkerRecord)
     found["openapi.json"] = _text(create_app(cast(Store, None), "", None).openapi())
     return found
 
 
-def _schema(adapter: TypeAdapter[Any]) -> str:
-    return _text({"$schema": _DIALECT, **adapter.json_schema(by_alias=True)})
+def _schema(adapter: TypeAdapter[Any], generator: type[GenerateJsonSchema] = GenerateJsonSchema) -> str:
+    return _text({"$schema": _DIALECT, **adapter.json_schema(by_alias=True, schema_generator=generator)})
 
 
 def _text(value: Any) -> str:

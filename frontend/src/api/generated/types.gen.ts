@@ -5,34 +5,6 @@ export type ClientOptions = {
 };
 
 /**
- * ValidationError
- */
-export type ValidationError = {
-    /**
-     * Location
-     */
-    loc: Array<string | number>;
-    /**
-     * Message
-     */
-    msg: string;
-    /**
-     * Error Type
-     */
-    type: string;
-    /**
-     * Input
-     */
-    input?: unknown;
-    /**
-     * Context
-     */
-    ctx?: {
-        [key: string]: unknown;
-    };
-};
-
-/**
  * Trigger
  */
 export type Trigger = 'command-line';
@@ -94,7 +66,7 @@ export type SubjectView = {
     /**
      * Subject
      *
-     * unique name: library, version, source and kit
+     * unique name: library, version, source and build profile
      */
     subject: string;
     /**
@@ -661,7 +633,8 @@ export type Change = {
 /**
  * Cell
  *
- * One case of one subject: an estimate, or the outcome that explains its absence.
+ * One case of one subject: an estimate, or the outcome that explains its absence. With both, some
+ * invocations failed: of the same run, or of a newer one that gave no numbers.
  */
 export type Cell = {
     /**
@@ -1009,16 +982,6 @@ export type Health = {
      * the store's engine and version
      */
     engine: string;
-};
-
-/**
- * HTTPValidationError
- */
-export type HttpValidationError = {
-    /**
-     * Detail
-     */
-    detail?: Array<ValidationError>;
 };
 
 /**
@@ -1417,13 +1380,25 @@ export type StoredInvocationsErrors = {
      */
     401: Problem;
     /**
+     * Not found
+     */
+    404: Problem;
+    /**
      * Another run has this id
      */
     409: Problem;
     /**
-     * Validation Error
+     * Too large
      */
-    422: HttpValidationError;
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
 };
 
 export type StoredInvocationsError = StoredInvocationsErrors[keyof StoredInvocationsErrors];

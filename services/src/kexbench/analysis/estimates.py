@@ -6,7 +6,7 @@ independent, so an invocation counts as one value, the median of its batches.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy  # scipy.stats takes a second to import and is loaded on first use
@@ -18,6 +18,7 @@ MIN_COMPARED_INVOCATIONS = 3
 RELEVANT = 0.005
 """Differences below half a percent are not called a change, however sure they are."""
 
+Vector: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 Verdict = Literal["more", "less", "same", "unresolved"]
 
 
@@ -58,23 +59,33 @@ def compare(subject: Mapping[str, float], against: Mapping[str, float]) -> Ratio
     Where at least three invocations hold both, only those count: paired log ratios, 20% trimmed mean
     and its t interval with the winsorised variance (Tukey & McLaughlin 1963; Wilcox, Introduction
     to Robust Estimation, section 4.4). Otherwise Welch's t interval over the log medians, which is weaker.
+    None as well where a median is zero, which has no ratio to anything.
     """
+    if min([*subject.values(), *against.values(), 1]) <= 0:
+        return None
     shared = sorted(subject.keys() & against.keys())
     if len(shared) >= MIN_COMPARED_INVOCATIONS:
-        logs = np.log([subject[key] / against[key] for key in shared])
-        centre, low, high = _trimmed_interval(logs)
-        return _ratio(centre, low, high, paired=True)
+        logs = np.log([subject[key] for key in shared]) - np.log([against[key] for key in shared])
+        return _ratio(*_trimmed_interval(logs), paired=True)
     if min(len(subject), len(against)) < MIN_COMPARED_INVOCATIONS:
         return None
     first, second = np.log(list(subject.values())), np.log(list(against.values()))
-    if np.ptp(first) == 0 and np.ptp(second) == 0:
-        difference = float(first[0] - second[0])
-        return _ratio(difference, difference, difference, paired=False)
-    interval = scipy.stats.ttest_ind(first, second, equal_var=False).confidence_interval(CONFIDENCE)
-    return _ratio(float(first.mean() - second.mean()), float(interval.low), float(interval.high), paired=False)
+    return _ratio(*_welch_interval(first, second), paired=False)
 
 
-def _trimmed_interval(logs: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> tuple[float, float, float]:
+def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]:
+    """The difference of two means and its interval, of no width for two constant vectors. Not scipy's
+    `ttest_ind`, which warns where one vector is constant, as numbers of bytes are."""
+    centre = float(first.mean() - second.mean())
+    variances = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
+    if variances.sum() == 0:
+        return centre, centre, centre
+    freedom = variances.sum() ** 2 / (variances**2 / [len(first) - 1, len(second) - 1]).sum()
+    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.sqrt(variances.sum()))
+    return centre, centre - reach, centre + reach
+
+
+def _trimmed_interval(logs: Vector) -> tuple[float, float, float]:
     """The trimmed mean of log ratios and its interval; a constant vector has an interval of no width."""
     centre = float(scipy.stats.trim_mean(logs, TRIM))
     if np.ptp(logs) == 0:

@@ -9,6 +9,10 @@ from kexbench.domain.plans import ReferenceTable
 NS_PER_SECOND = 1e9
 
 
+_ITSELF = RatioEstimate(1.0, 1.0, 1.0, paired=True, verdict="same")
+"""The baseline's ratio to itself, which no noise is in."""
+
+
 @dataclass(frozen=True)
 class Rate:
     """Handshakes per CPU-second, client and server together, with the interval of the median."""
@@ -54,20 +58,27 @@ def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> RatioEstimat
     )
 
 
+def _usable(medians: Mapping[str, Sequence[float]], case_id: str) -> Sequence[float] | None:
+    """The medians of a case, or None where there are none or one is zero, which gives no rate."""
+    found = medians.get(case_id)
+    return found if found and min(found) > 0 else None
+
+
 def measured_rows(table: ReferenceTable, medians: Mapping[str, Sequence[float]]) -> list[MeasuredRow]:
     """`medians`: CPU nanoseconds of each invocation, by case id, of one subject."""
     published = {row.case_id: row.rate for row in table.rows}
-    baseline = medians.get(table.baseline)
+    baseline = _usable(medians, table.baseline)
     rows = []
     for row in table.rows:
-        found = medians.get(row.case_id)
+        found = _usable(medians, row.case_id)
+        ratio = rate_ratio(found, baseline) if found and baseline else None
         rows.append(
             MeasuredRow(
                 case_id=row.case_id,
                 published_rate=row.rate,
                 published_ratio=row.rate / published[table.baseline],
                 rate=rate_of(estimate_median(found)) if found else None,
-                ratio=rate_ratio(found, baseline) if found and baseline else None,
+                ratio=_ITSELF if ratio and row.case_id == table.baseline else ratio,
             )
         )
     return rows

@@ -1,6 +1,7 @@
 """The application: routes, problems and the built pages, around a store that is handed in."""
 
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
@@ -10,10 +11,11 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import reading, uploading
-from kexbench.api.problems import install_problem_handlers
+from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
 from kexbench.store.port import Store
 
 API_PREFIX = "/api/v1"
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 
@@ -24,14 +26,29 @@ class _Pages(StaticFiles):
         try:
             return await super().get_response(path, scope)
         except HTTPException as error:
-            if error.status_code != 404 or path.startswith("api/") or "." in path.rsplit("/", 1)[-1]:
+            first, last = path.partition("/")[0], path.rpartition("/")[2]
+            if error.status_code != 404 or first == "api" or "." in last:
                 raise
             return FileResponse(Path(str(self.directory)) / "index.html")
 
 
+class _Api(FastAPI):
+    """Documents problems under the media type that they are sent with; FastAPI knows one for a route only."""
+
+    def openapi(self) -> dict[str, Any]:
+        document = super().openapi()
+        operations = [operation for path in document["paths"].values() for operation in path.values()]
+        for content in (
+            response.get("content", {}) for operation in operations for response in operation["responses"].values()
+        ):
+            if content.get("application/json", {}).get("schema") == _PROBLEM:
+                content[MEDIA_TYPE] = content.pop("application/json")
+        return document
+
+
 def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
     """`secret` signs upload tokens; `pages` is the folder of the built frontend, or None for the API alone."""
-    app = FastAPI(
+    app = _Api(
         title="kexbench",
         version=__version__,
         description="TLS key exchange benchmarks across libraries, versions and CPUs.",

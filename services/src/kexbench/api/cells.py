@@ -16,8 +16,8 @@ DIFFERENT_INVOCATIONS = "not interleaved"
 
 
 def subject_name(subject: SubjectRow) -> str:
-    """Names what may stand in one column: a library at a version with a build profile."""
-    return f"{subject.library}@{subject.version}~{subject.build_profile}"
+    """Names what may stand in one column: a library at a version, from a source, with a build profile."""
+    return f"{subject.library}@{subject.version}~{subject.source}~{subject.build_profile}"
 
 
 def subject_view(subject: SubjectRow) -> SubjectView:
@@ -86,7 +86,10 @@ def _gather(medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow]) -> dic
         key = (outcome.case.case_id, subject_name(outcome.subject))
         cell = gathered.setdefault(key, _Gathered(outcome.case, outcome.subject))
         if cell.medians and cell.run_id != outcome.run_id:
-            continue  # an older run's trouble says nothing about the newest numbers
+            if outcome.measured_at <= (cell.measured_at or outcome.measured_at):
+                continue  # an older run's trouble says nothing about the newest numbers
+            cell.outcome = cell.outcome or outcome  # a newer run's does, beside the numbers that it lacks
+            continue
         if cell.outcome is None:
             cell.outcome = outcome
             cell.run_id = outcome.run_id
@@ -147,5 +150,5 @@ def _change(cell: _Gathered, previous: _Gathered) -> Change | None:
     return Change(against=subject_name(previous.subject), warnings=warnings, **vars(found))
 
 
-def _version_order(subject: SubjectRow) -> tuple[str, str, str]:
-    return (subject.library, subject.version_key, subject.build_profile)
+def _version_order(subject: SubjectRow) -> tuple[str, ...]:
+    return (subject.library, subject.version_key, subject.build_profile, subject.source)

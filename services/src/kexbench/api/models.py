@@ -61,7 +61,8 @@ class SubjectView(_Answer):
     """A library at a version and build, as it was measured."""
 
     subject: str = Field(
-        description="unique name: library, version, source and kit", examples=["openssl@3.5.7~debian/trixie~1f3c"]
+        description="unique name: library, version, source and build profile",
+        examples=["openssl@3.5.7~debian/trixie~1f3c"],
     )
     library: str = Field(examples=["openssl"])
     version: str = Field(examples=["3.5.7"])
@@ -127,7 +128,8 @@ class OutcomeView(_Answer):
 
 
 class Cell(_Answer):
-    """One case of one subject: an estimate, or the outcome that explains its absence."""
+    """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
+    invocations failed: of the same run, or of a newer one that gave no numbers."""
 
     case_id: str
     subject: str

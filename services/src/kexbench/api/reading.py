@@ -4,12 +4,12 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench import __version__
 from kexbench.analysis.estimates import estimate_median
@@ -47,7 +47,7 @@ METRICS = (
     MetricView(metric=Metric.CLIENT_BYTES, title="Bytes sent by the client", unit="bytes"),
     MetricView(metric=Metric.SERVER_BYTES, title="Bytes sent by the server", unit="bytes"),
 )
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
+PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
     422: {"model": Problem, "description": "Not of the expected form"},
     503: {"model": Problem, "description": "The store is not available"},
@@ -59,7 +59,18 @@ Libraries = Annotated[list[str] | None, Query(description="only these libraries"
 CaseId = Annotated[str, Query(max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
 
 
-router = APIRouter(tags=["reading"], responses=_PROBLEMS)
+def _date_and_time(text: Any) -> Any:
+    if isinstance(text, str) and "-" not in text:
+        raise ValueError("must be a date and time")  # numbers would pass as seconds since 1970
+    return text
+
+
+Before = Annotated[
+    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only runs created before this")
+]
+
+
+router = APIRouter(tags=["reading"], responses=PROBLEMS)
 
 
 @router.get("/health", operation_id="health")
@@ -132,14 +143,14 @@ def series(
 def runs(
     store: TheStore,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[datetime | None, Query(description="only runs created before this")] = None,
+    before: Before = None,
 ) -> RunPage:
     """Runs, newest first."""
     found = store.runs(limit, before)
     progress = store.progress([run.run_id for run in found])
     return RunPage(
         runs=[summary(run, progress.get(run.run_id)) for run in found],
-        next_before=found[-1].created_at if len(found) == limit else None,
+        next_before=found[-1].created_at if len(found) >= limit else None,
     )
 
 
@@ -231,7 +242,7 @@ def _lines(rows: list[MedianRow]) -> list[SeriesLine]:
     lines: dict[tuple[str, str], dict[str, list[MedianRow]]] = {}
     for row in rows:
         line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
-        line.setdefault(row.subject.version_key, []).append(row)
+        line.setdefault(cells.subject_name(row.subject), []).append(row)
     return [
         SeriesLine(
             library=library,

@@ -13,7 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from kexbench.api.dependencies import TheSecret, TheStore
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import known_run
+from kexbench.api.reading import PROBLEMS, known_run
 from kexbench.api.tokens import TokenError, run_of_token
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
@@ -25,8 +25,10 @@ MAX_UPLOAD_BYTES = 16 * 1024 * 1024
 router = APIRouter(
     tags=["uploading"],
     responses={
+        **PROBLEMS,
         401: {"model": Problem, "description": "No valid token for this run"},
         409: {"model": Problem, "description": "Another run has this id"},
+        413: {"model": Problem, "description": "Too large"},
     },
 )
 
@@ -55,6 +57,8 @@ def put_run(store: TheStore, run_id: str, run: Run) -> None:
     """Announce a run. Repeating it changes nothing; another run of the same id is a conflict."""
     if run.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run's own id is {run.run_id}, not {run_id}")
+    if fault := incoherent(run):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
     known = store.run(run_id)
     if known is None:
         store.add_run(run)
@@ -87,6 +91,18 @@ def post_invocation(store: TheStore, run_id: str, invocation: Invocation) -> Non
     store.add_invocation(run, invocation)
 
 
+def incoherent(run: Run) -> str | None:
+    """Why the parts of a run do not belong together, or None."""
+    for subject in run.plan.subjects:
+        if subject.reference not in run.kits:
+            return f"the run has no kit of subject {subject.reference}"
+    cases = {case.case_id for case in run.plan.cases}
+    for job in run.plan.jobs:
+        if unknown := sorted(set(job.case_ids) - cases):
+            return f"the plan has no case {unknown[0]} of job {job.job_id}"
+    return None
+
+
 def misfit(run: Run, invocation: Invocation) -> str | None:
     """Why an invocation does not belong to a run, or None."""
     if invocation.run_id != run.run_id:
@@ -94,8 +110,8 @@ def misfit(run: Run, invocation: Invocation) -> str | None:
     job = next((job for job in run.plan.jobs if job.job_id == invocation.job_id), None)
     if job is None:
         return f"the plan has no job {invocation.job_id}"
-    if invocation.case_id not in job.case_ids:
-        return f"job {job.job_id} has no case {invocation.case_id}"
+    if invocation.case_id not in job.case_ids or invocation.invocation not in job.numbers:
+        return f"job {job.job_id} has no invocation {invocation.invocation} of case {invocation.case_id}"
     named = {sample.subject for sample in invocation.samples} | {outcome.subject for outcome in invocation.outcomes}
     if unknown := sorted((named | invocation.negotiated.keys()) - run.kits.keys()):
         return f"the run has no subject {unknown[0]}"

@@ -107,7 +107,7 @@ def reference_text(row: ReferenceRowView) -> str:
         text += f" ±{(row.rate_high - row.rate_low) / 2 / row.rate:.1%}"
     if row.ratio is not None:
         text += f"\n{row.ratio:.2f}"
-        if row.ratio_low is not None and row.ratio_high is not None:
+        if row.ratio_low is not None and row.ratio_high is not None and row.ratio_low < row.ratio_high:
             text += f" [{row.ratio_low:.2f}, {row.ratio_high:.2f}]"
     return text
 

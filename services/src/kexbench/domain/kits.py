@@ -23,7 +23,7 @@ def _inside_the_kit(path: str) -> str:
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 RelativePath = Annotated[str, AfterValidator(_inside_the_kit)]
-_SOURCE = re.compile(r"[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*")
+SOURCE_PATTERN = r"^[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*$"
 
 
 class _Frozen(BaseModel):
@@ -60,7 +60,7 @@ class SubjectRef(_Frozen):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not _SOURCE.fullmatch(self.source):
+        if not re.fullmatch(SOURCE_PATTERN, self.source):
             raise ValueError(f"not a source: {self.source!r}; sources look like system or debian/trixie")
         return self
 

@@ -56,6 +56,12 @@ class Job(_Frozen):
         """How many invocations the job makes in all: of every case, with every block."""
         return self.invocations * len(self.blocks) * len(self.case_ids)
 
+    @property
+    def numbers(self) -> range:
+        """The numbers of each case's invocations: the blocks of one pass are numbered one after the other."""
+        first, blocks = self.first_invocation, len(self.blocks)
+        return range(first * blocks, (first + self.invocations) * blocks)
+
 
 class ReferenceRow(_Frozen):
     """A published figure beside which a case is set."""

@@ -1,6 +1,5 @@
 """A run: one execution of a plan. Its facts never change; its state is a sequence of events."""
 
-from datetime import datetime
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
+from kexbench.domain.moments import Moment
 from kexbench.domain.plans import Plan
 
 
@@ -31,7 +31,7 @@ class Run(_Frozen):
 
     format_version: int = 1
     run_id: str
-    created_at: datetime
+    created_at: Moment
     trigger: Trigger
     spec_text: str
     plan: Plan
@@ -44,6 +44,6 @@ class RunEvent(_Frozen):
     """One change of a run's state; the newest event is the state."""
 
     run_id: str
-    at: datetime
+    at: Moment
     state: RunState
     detail: str = ""

@@ -1,10 +1,12 @@
 """What one invocation of one case yields: samples (numbers) and outcomes (why there is no number)."""
 
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.moments import UtcText
 
 
 class Metric(StrEnum):
@@ -27,6 +29,9 @@ class OutcomeKind(StrEnum):
     HUNG = "hung"
 
 
+Value = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -36,7 +41,7 @@ class Sample(_Frozen):
 
     subject: str
     metric: Metric
-    values: tuple[float, ...] = Field(min_length=1, description="one value a batch, in the order they were run")
+    values: tuple[Value, ...] = Field(min_length=1, description="one value a batch, in the order they were run")
 
 
 class Outcome(_Frozen):
@@ -74,7 +79,7 @@ class Invocation(_Frozen):
     invocation: int = Field(ge=0)
     host_id: str
     host_load: HostLoad
-    started_at: str = Field(description="ISO 8601, UTC")
+    started_at: UtcText = Field(description="ISO 8601, UTC")
     discarded_batches: int = Field(0, ge=0, description="batches repeated after an involuntary context switch")
     preempted_batches: int = Field(0, ge=0, description="batches kept although the thread was preempted in them")
     negotiated: dict[str, Negotiated] = Field(description="by subject")

@@ -1,26 +1,35 @@
 """YAML documents whose every value knows its line, and faults that name it.
 
 Scalars stay text: a version such as `3.10` is not a number, and the models turn text into
-numbers where they want numbers. Aliases are refused, since a few lines of them expand to gigabytes.
+numbers where they want numbers. Aliases are refused, since a few lines of them expand to gigabytes,
+and so is deep nesting, both while they are read: what comes after them costs nothing.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.reader import ReaderError
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_DEPTH = 16
+MAX_FAULTS = 100
+"""As many are shown; nobody reads more, and a list of thousands may have one in each entry."""
+_MAX_QUOTED = 60
 _SUGGESTION_SCORE = 70
+_NO_UNICODE = re.compile(r"[\ud800-\udfff]")
+"""Halves of surrogate pairs, which only an escape such as "\\ud800" can write, and no file can hold."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _TYPE_WORDS = {
     "missing": "is required",
     "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
     "string_type": "must be text",
     "list_type": "must be a list",
     "dict_type": "must be a mapping",
@@ -48,6 +57,9 @@ class DocumentError(Exception):
     def __init__(self, file: str, faults: list[Fault]) -> None:
         self.file = file
         self.faults = sorted(set(faults))
+        if more := len(self.faults[MAX_FAULTS:]):
+            last = self.faults[MAX_FAULTS]
+            self.faults[MAX_FAULTS:] = [Fault(last.line, last.column, "", f"and {more:,} more faults from here on")]
         super().__init__("\n".join(fault.render(file) for fault in self.faults))
 
 
@@ -58,46 +70,84 @@ class Document:
     file: str
     value: dict[str, Any]
     _root: Node
+    _pairs: dict[int, dict[str, tuple[Node, Node]]] = field(default_factory=dict)
+    """Key and value nodes by field name, of each mapping that was looked into."""
 
     def fault(self, path: tuple[str | int, ...], message: str, *, at_key: bool = False) -> Fault:
         """A fault at the value of `path`, or at its key; where the path leaves the document, at the nearest
         value above it."""
         node = self._root
         for position, step in enumerate(path):
-            last = position == len(path) - 1
-            child = _key(node, step) if at_key and last else _child(node, step)
-            if child is not None:
-                node = child
-        return Fault(
-            node.start_mark.line + 1, node.start_mark.column + 1, ".".join(str(step) for step in path), message
-        )
+            if isinstance(node, MappingNode):
+                key, value = self._pairs_of(node).get(str(step), (node, node))
+                node = key if at_key and position == len(path) - 1 else value
+            elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+                node = node.value[step]
+        return _fault(node.start_mark, message, ".".join(str(step) for step in path))
+
+    def _pairs_of(self, node: MappingNode) -> dict[str, tuple[Node, Node]]:
+        if id(node) not in self._pairs:
+            self._pairs[id(node)] = {key.value: (key, value) for key, value in node.value}
+        return self._pairs[id(node)]
+
+
+class _NotAllowed(yaml.MarkedYAMLError):
+    """YAML, but not of the kind that documents may use."""
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes and constructs nothing."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # the stubs leave it out
+        if self.check_event(yaml.AliasEvent):
+            raise _NotAllowed(problem="aliases are not allowed: repeat the value", problem_mark=mark)
+        if self._depth == MAX_DEPTH:
+            raise _NotAllowed(problem=f"nested deeper than {MAX_DEPTH} levels", problem_mark=mark)
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 def parse_document(text: str, file: str) -> Document:
     """Parse one YAML mapping. Raises DocumentError."""
-    if len(text.encode()) > MAX_DOCUMENT_BYTES:
+    if len(text.encode(errors="surrogatepass")) > MAX_DOCUMENT_BYTES:
         raise DocumentError(file, [Fault(1, 1, "", f"the file is larger than {MAX_DOCUMENT_BYTES // 1024} KiB")])
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent) and event.start_mark:
-                mark = event.start_mark
-                raise DocumentError(
-                    file, [Fault(mark.line + 1, mark.column + 1, "", "aliases are not allowed: repeat the value")]
-                )
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        root = _compose(text)
+    except _NotAllowed as error:
+        raise DocumentError(file, [_fault(error.problem_mark, error.problem or "")]) from None
     except yaml.MarkedYAMLError as error:
-        problem = error.problem_mark
-        line, column = (problem.line + 1, problem.column + 1) if problem else (1, 1)
-        raise DocumentError(file, [Fault(line, column, "", f"not YAML: {error.problem}")]) from None
-    except (yaml.YAMLError, RecursionError) as error:
-        raise DocumentError(file, [Fault(1, 1, "", f"not YAML: {error}")]) from None
+        problem = ", ".join(part for part in (error.context, error.problem) if part)
+        raise DocumentError(file, [_fault(error.problem_mark, f"not YAML: {problem}")]) from None
+    except ReaderError as error:
+        before = text[: error.position]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        character = f"U+{ord(text[error.position]):04X}"
+        raise DocumentError(file, [Fault(line, column, "", f"not YAML: {character} is not allowed")]) from None
     if not isinstance(root, MappingNode):
         raise DocumentError(file, [Fault(1, 1, "", "the document must be a mapping of fields")])
     faults: list[Fault] = []
-    value = _value(root, faults, MAX_DEPTH)
+    value = _value(root, faults)
     if faults:
         raise DocumentError(file, faults)
     return Document(file, value, root)
+
+
+def _compose(text: str) -> Node | None:
+    """The only document's root. Raises YAMLError."""
+    loader = _Loader(text)
+    try:
+        return loader.get_single_node()
+    except (ValueError, OverflowError):  # from chr() and int(), which the library calls unguarded
+        raise yaml.MarkedYAMLError(problem="no such character or number", problem_mark=loader.get_mark()) from None
+    finally:
+        loader.dispose()
 
 
 def validate(document: Document, model: type[Model]) -> tuple[Model | None, list[Fault]]:
@@ -110,7 +160,7 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
 
 def closest(word: str, choices: list[str]) -> str:
     """` (did you mean 'x'?)` for the choice nearest to a misspelt word, or nothing."""
-    found = process.extractOne(word, choices, score_cutoff=_SUGGESTION_SCORE, processor=str.lower)
+    found = process.extractOne(word, choices, scorer=fuzz.ratio, score_cutoff=_SUGGESTION_SCORE, processor=str.lower)
     return f" (did you mean '{found[0]}'?)" if found else ""
 
 
@@ -121,64 +171,63 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> Fault:
         fields = _fields_at(model, path[:-1])
         message = f"unknown field{closest(str(path[-1]), fields)}; allowed: {', '.join(fields)}"
         return document.fault(path, message, at_key=True)
-    if path and path[-1] == "[key]":
+    at_key = bool(path) and path[-1] == "[key]"
+    if at_key:
         path = path[:-1]
+    written = detail["input"]
     if kind in ("enum", "literal_error"):
         expected = detail["ctx"]["expected"]
         choices = [choice.strip(" '") for choice in expected.replace(" or ", ", ").split(",")]
-        message = f"'{detail['input']}' is not one of {', '.join(choices)}{closest(str(detail['input']), choices)}"
-        return document.fault(path, message)
+        message = f"must be one of {', '.join(choices)}"
+        if isinstance(written, str):
+            message = f"{_quoted(written)} is not one of {', '.join(choices)}{closest(written, choices)}"
+        return document.fault(path, message, at_key=at_key)
     if kind == "value_error":
         return document.fault(path, str(detail["ctx"]["error"]))
-    message = _TYPE_WORDS.get(
-        kind, detail["msg"].replace("Input should", "must", 1).replace("String should", "must", 1)
-    )
-    if kind != "missing" and isinstance(detail["input"], str):
-        message += f", not '{detail['input']}'"
+    message = _TYPE_WORDS.get(kind) or re.sub(r"^(Input|String) should", "must", detail["msg"])
+    if kind in ("too_short", "too_long"):
+        bound = "at least" if kind == "too_short" else "at most"
+        limit = detail["ctx"]["min_length" if kind == "too_short" else "max_length"]
+        message = f"must have {bound} {limit} {'entry' if limit == 1 else 'entries'}"
+    if kind != "missing" and isinstance(written, str):
+        message += f", not {_quoted(written)}"
     return document.fault(path, message)
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if len(text) <= _MAX_QUOTED else f"'{text[:_MAX_QUOTED]}…'"
 
 
 def _fields_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
     """The field names, as written in YAML, of the model found at `path` inside `model`."""
     current = model
     for step in path:
-        for name, field in current.model_fields.items():
-            if step in (name, field.alias):
-                candidates = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        for name, known in current.model_fields.items():
+            if step in (name, known.alias):
+                candidates = [known.annotation, *getattr(known.annotation, "__args__", ())]
                 current = next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), current)
     return [field.alias or name for name, field in current.model_fields.items()]
 
 
-def _key(node: Node, step: str | int) -> Node | None:
-    pairs = node.value if isinstance(node, MappingNode) else []
-    return next((key for key, _ in pairs if key.value == step), None)
+def _fault(mark: yaml.Mark | None, message: str, place: str = "") -> Fault:
+    return Fault(mark.line + 1, mark.column + 1, place, message) if mark else Fault(1, 1, place, message)
 
 
-def _child(node: Node, step: str | int) -> Node | None:
-    if isinstance(node, MappingNode):
-        return next((value for key, value in node.value if key.value == step), None)
-    if isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
-        child: Node = node.value[step]
-        return child
-    return None
-
-
-def _value(node: Node, faults: list[Fault], depth: int) -> Any:
-    mark = node.start_mark
-    if depth == 0:
-        faults.append(Fault(mark.line + 1, mark.column + 1, "", f"nested deeper than {MAX_DEPTH} levels"))
-        return None
+def _value(node: Node, faults: list[Fault]) -> Any:
     if isinstance(node, ScalarNode):
+        if _NO_UNICODE.search(node.value):
+            faults.append(_fault(node.start_mark, "half a surrogate pair is no character"))
         return node.value
     if isinstance(node, SequenceNode):
-        return [_value(child, faults, depth - 1) for child in node.value]
+        return [_value(child, faults) for child in node.value]
     result: dict[str, Any] = {}
     for key, child in node.value:
-        where = key.start_mark
         if not isinstance(key, ScalarNode):
-            faults.append(Fault(where.line + 1, where.column + 1, "", "a field's name must be plain text"))
-        elif key.value in result:
-            faults.append(Fault(where.line + 1, where.column + 1, key.value, "the field is given twice"))
+            faults.append(_fault(key.start_mark, "a field's name must be plain text"))
+            continue
+        name = _value(key, faults)
+        if name in result:
+            faults.append(_fault(key.start_mark, "the field is given twice", name))
         else:
-            result[key.value] = _value(child, faults, depth - 1)
+            result[name] = _value(child, faults)
     return result

@@ -17,14 +17,16 @@ def count_cases(written: dict[str, Any]) -> int:
         values = written.get(field)
         return len(values) if isinstance(values, list) else default
 
-    groups_of = {
+    groups_of: dict[str, int] = {
         KeyExchange.RSA: length("rsaBits", 1),
         KeyExchange.DHE_RSA: length("rsaBits", 1) * (length("dhBits", 0) + length("dhGroup", 0) or 1),
         KeyExchange.ECDHE_RSA: length("rsaBits", 1) * length("group", 1),
         KeyExchange.ECDHE_ECDSA: length("curve", 1) * length("group", 1),
     }
     exchanges = written.get("keyExchange")
-    points = sum(groups_of.get(name, 1) for name in exchanges) if isinstance(exchanges, list) else 1
+    points = 1
+    if isinstance(exchanges, list):
+        points = sum(groups_of.get(name, 1) if isinstance(name, str) else 1 for name in exchanges)
     return length("protocol", 1) * length("cipher", 1) * points
 
 

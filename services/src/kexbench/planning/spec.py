@@ -4,6 +4,7 @@ Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case i
 """
 
 import re
+from collections import Counter
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -17,13 +18,17 @@ from kexbench.domain.cases import (
     KeyExchange,
     Protocol,
 )
+from kexbench.domain.kits import SOURCE_PATTERN
 
 API_VERSION = "kexbench.dev/v1"
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000
+MAX_REFERENCE_TABLES = 20
+MAX_REFERENCE_ROWS = 100
 Item = TypeVar("Item")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+_DURATION = "^([1-9][0-9]{0,5})([smh])$"
 
 
 class _Written(BaseModel):
@@ -33,7 +38,7 @@ class _Written(BaseModel):
 
 
 def _distinct(values: list[Item]) -> list[Item]:
-    repeated = sorted({str(value) for value in values if values.count(value) > 1})
+    repeated = sorted(str(value) for value, times in Counter(values).items() if times > 1)
     if repeated:
         raise ValueError(f"given twice: {', '.join(repeated)}")
     return values
@@ -41,7 +46,7 @@ def _distinct(values: list[Item]) -> list[Item]:
 
 def _seconds(text: Any) -> Any:
     """`90s`, `20m` or `2h` as seconds."""
-    found = re.fullmatch(r"(\d{1,6})([smh])", text) if isinstance(text, str) else None
+    found = re.fullmatch(_DURATION, text) if isinstance(text, str) else None
     if not found:
         raise ValueError("must be a whole number with s, m or h behind it, such as 20m")
     return int(found[1]) * _SECONDS[found[2]]
@@ -61,7 +66,9 @@ def _known_dh_bits(bits: int) -> int:
     return bits
 
 
-Distinct = Annotated[list[Item], Field(min_length=1), AfterValidator(_distinct)]
+Distinct = Annotated[
+    list[Item], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
+]
 EcGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519"]
 Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
 DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096"]
@@ -84,27 +91,35 @@ class Matrix(_Written):
     rsa_bits: Distinct[RsaBits] = Field([2048], description="RSA key sizes of the certificates")
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
     group: Distinct[EcGroup] = Field(["P-256"], description="groups of ECDHE key exchanges")
-    dh_bits: Distinct[DhBits] | None = Field(None, description="sizes of custom DH parameters")
-    dh_group: Distinct[DhGroup] | None = Field(
-        None, description="named groups of DHE; ffdhe2048 where neither is given"
-    )
+    dh_bits: Distinct[DhBits] = Field([], description="sizes of custom DH parameters")
+    dh_group: Distinct[DhGroup] = Field([], description="named groups of DHE; ffdhe2048 where neither is given")
+
+
+Matrices = Annotated[list[Matrix], Field(min_length=1)]
+Selectors = Annotated[Distinct[str], BeforeValidator(_one_or_more, json_schema_input_type=str | Distinct[str])]
+OneLibrary = Annotated[dict[LibraryName, Selectors], Field(min_length=1, max_length=1)]
+"""One library an entry, so that the order of subjects is the order of a list."""
 
 
 class MeasureSpec(_Written):
     invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
     batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = 20
-    max_duration: Annotated[int, BeforeValidator(_seconds, json_schema_input_type=str), Field(ge=1)] = 3600
+    max_duration: Annotated[
+        int,
+        BeforeValidator(_seconds, json_schema_input_type=Annotated[str, Field(pattern=_DURATION)]),
+        Field(json_schema_extra={"default": "60m"}),
+    ] = 3600
 
 
 class ReferenceRowSpec(_Written):
     case_id: str
-    rate: Annotated[float, Field(gt=0)]
+    rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ReferenceTableSpec(_Written):
     title: str
     baseline: str
-    rows: Annotated[list[ReferenceRowSpec], Field(min_length=2)]
+    rows: Annotated[list[ReferenceRowSpec], Field(min_length=2, max_length=MAX_REFERENCE_ROWS)]
 
 
 class ReferenceSpec(_Written):
@@ -112,7 +127,7 @@ class ReferenceSpec(_Written):
 
     title: str
     notes: str = ""
-    tables: Annotated[list[ReferenceTableSpec], Field(min_length=1)]
+    tables: Annotated[list[ReferenceTableSpec], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)]
 
 
 class Spec(_Written):
@@ -121,19 +136,17 @@ class Spec(_Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Benchmark"]
     metadata: Metadata
-    subjects: Annotated[
-        list[dict[LibraryName, Annotated[Distinct[str], BeforeValidator(_one_or_more)]]], Field(min_length=1)
-    ]
+    subjects: Annotated[list[OneLibrary], Field(min_length=1)]
     pools: Distinct[Literal["local"]] = ["local"]
-    matrix: Annotated[list[Matrix], Field(min_length=1), BeforeValidator(_one_matrix_or_more)]
-    measure: MeasureSpec = MeasureSpec()
+    matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
+    measure: MeasureSpec = Field(default_factory=MeasureSpec)
     reference: ReferenceSpec | None = None
 
 
 class CatalogueEntry(_Written):
     """One tracked version: where it comes from and the version it is known to be, as a prefix."""
 
-    source: Annotated[str, Field(pattern=r"^[a-z]+(/[a-z0-9.+_=-]+)?$")]
+    source: Annotated[str, Field(pattern=SOURCE_PATTERN)]
     version: str | None = None
     notes: str = ""
 

@@ -1,10 +1,13 @@
 """Selectors of a spec (`tracked`, a source, a version) resolved against the catalogue."""
 
+import re
+
+from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
 
-SOURCE_WORDS = ("system", "debian/")
-"""How selectors begin that name a source themselves, so that no catalogue entry is needed."""
+_SOURCE = re.compile(r"system|debian/.+")
+"""Selectors that name a source themselves, so that no catalogue entry is needed."""
 
 
 class UnknownSelector(ValueError):
@@ -21,7 +24,12 @@ def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[P
     found = [entry for entry in entries if selector == entry.source or _covers(entry.version, selector)]
     if found:
         return [_subject(library, entry) for entry in found]
-    if library == "fake" or selector.startswith(SOURCE_WORDS):
+    if library == "fake" or _SOURCE.fullmatch(selector):
+        try:
+            SubjectRef.parse(f"{library}@{selector}")
+        except ValueError:
+            examples = "1.0 or 1.1+step=1.02" if library == "fake" else "system or debian/trixie"
+            raise UnknownSelector(f"'{selector}' is not a source; sources look like {examples}") from None
         return [PlannedSubject(library=library, source=selector, declared_version=None)]
     known = [TRACKED, *(entry.version or entry.source for entry in entries)]
     raise UnknownSelector(

@@ -5,8 +5,9 @@ thread, and a fork after opening hangs: start no child by fork from a process th
 """
 
 import threading
+import weakref
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
+from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.store import migrate, rows
@@ -36,7 +38,7 @@ _SELECTED = """
     AND ({case_id:String} = '' OR case_id = {case_id:String})
     AND ({run_id:String} = '' OR run_id = {run_id:String})
 """
-_CELL = "case_id, library, version_key, build_profile"
+_CELL = "case_id, library, version_key, source, build_profile"
 
 
 class ClickHouseStore:
@@ -50,13 +52,15 @@ class ClickHouseStore:
         self._database = database
         self._clauses = clauses
         self._local = threading.local()
+        self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
+        """Of all threads; one whose thread has ended closes itself."""
 
     def migrate(self) -> None:
         """Bring the database to this release's schema. Raises StoreError."""
         client = self._open("default" if self._embedded else "")
-        client.command(f"CREATE DATABASE IF NOT EXISTS {self._database}")
+        self._command(f"CREATE DATABASE IF NOT EXISTS {self._database}", client)
         client.close()
-        self._client.command(self._clauses.fill(migrate.APPLIED_TABLE))
+        self._command(self._clauses.fill(migrate.APPLIED_TABLE))
         applied = {
             row["version"]: row["sha256"]
             for row in self._query("SELECT version, sha256 FROM schema_migrations FINAL ORDER BY version")
@@ -64,7 +68,7 @@ class ClickHouseStore:
         migrate.apply(
             migrate.pending(migrate.load_migrations(), applied),
             self._clauses,
-            self._client.command,
+            self._command,
             lambda done: self._insert(
                 "schema_migrations",
                 [
@@ -95,22 +99,26 @@ class ClickHouseStore:
         self._insert("invocations", [rows.invocation_row(invocation)])
 
     def run(self, run_id: str) -> Run | None:
-        found = self._query("SELECT run FROM runs FINAL WHERE run_id = {run_id:String}", {"run_id": run_id})
+        found = self._query(
+            "SELECT run FROM runs FINAL WHERE run_id = {run_id:String} ORDER BY created_at LIMIT 1", {"run_id": run_id}
+        )
         return next((Run.model_validate_json(row["run"]) for row in found), None)
 
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
+        """Newest first; more than `limit` where the last ones were made at the same moment."""
         found = self._query(
             "SELECT run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
-            " ORDER BY created_at DESC, run_id LIMIT {limit:UInt32}",
-            {"before": before or datetime(2200, 1, 1, tzinfo=UTC), "limit": limit},
+            " ORDER BY created_at DESC LIMIT {limit:UInt32} WITH TIES",
+            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
         )
-        return [Run.model_validate_json(row["run"]) for row in found]
+        runs = [Run.model_validate_json(row["run"]) for row in found]
+        return sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids}
         events = self._query(
-            "SELECT run_id, max(at) AS newest, argMax(state, (at, state)) AS last_state,"
-            " argMax(detail, (at, state)) AS last_detail"
+            "SELECT run_id, max(at) AS newest, argMax(state, (at, state != 'running', state)) AS last_state,"
+            " argMax(detail, (at, state != 'running', state)) AS last_detail"
             " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
             parameters,
         )
@@ -146,7 +154,7 @@ class ClickHouseStore:
     def host_kinds(self) -> list[HostKindRow]:
         """The host kinds with samples, the one measured last first."""
         found = self._query(
-            "SELECT pool, cpu_model FROM samples WHERE metric = 'cpu_ns'"
+            f"SELECT pool, cpu_model FROM samples WHERE metric = 'cpu_ns' AND {_COUNTED}"
             " GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model"
         )
         return [HostKindRow(**row) for row in found]
@@ -154,7 +162,7 @@ class ClickHouseStore:
     def subjects(self) -> list[SubjectRow]:
         columns = ", ".join(rows.SUBJECT_COLUMNS)
         found = self._query(
-            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' GROUP BY {columns}"
+            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_COUNTED} GROUP BY {columns}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
         return [SubjectRow(**row) for row in found]
@@ -166,7 +174,7 @@ class ClickHouseStore:
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED}"
             f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
             f" WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED} GROUP BY {_CELL})"
-            " ORDER BY library, version_key, build_profile, case_id, unit",
+            " ORDER BY library, version_key, source, build_profile, case_id, unit",
             _parameters(selection),
         )
         return [
@@ -218,10 +226,10 @@ class ClickHouseStore:
         return self._query(query, _parameters(selection))
 
     def close(self) -> None:
-        client = getattr(self._local, "client", None)
-        if client is not None:
+        """Of all threads; a thread that goes on gets a client anew."""
+        self._local = threading.local()
+        for client in list(self._clients):
             client.close()
-            self._local.client = None
 
     @property
     def _embedded(self) -> bool:
@@ -232,6 +240,7 @@ class ClickHouseStore:
         client: Client | None = getattr(self._local, "client", None)
         if client is None:
             client = self._local.client = self._open(self._database)
+            self._clients.add(client)
         return client
 
     def _open(self, database: str) -> Client:
@@ -249,6 +258,12 @@ class ClickHouseStore:
             raise StoreError(f"the store at {self._dsn} does not open: {error}") from error
         except ImportError as error:
             raise StoreError("the embedded store needs chDB: install kexbench[local]") from error
+
+    def _command(self, sql: str, client: Client | None = None) -> None:
+        try:
+            (client or self._client).command(sql)
+        except ClickHouseError as error:
+            raise StoreError(f"the store refused a statement: {error}") from error
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         try:

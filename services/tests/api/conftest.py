@@ -1,0 +1,68 @@
+"""The API around a real embedded store, without a socket."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastapi import FastAPI
+
+from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.tokens import sign_run_token
+from kexbench.domain.runs import Run
+from kexbench.store.clickhouse import ClickHouseStore
+
+SECRET = "s" * 64
+ClientOf = Callable[[FastAPI], httpx.Client]
+
+
+class AppTransport(httpx.BaseTransport):
+    """Hands requests to an application in this process. What the application raises is raised here."""
+
+    def __init__(self, app: FastAPI, portal: BlockingPortal) -> None:
+        self._inner = httpx.ASGITransport(app)
+        self._portal = portal
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._portal.call(self._handle, request)
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        response = await self._inner.handle_async_request(request)
+        body = httpx.ByteStream(await response.aread())
+        return httpx.Response(response.status_code, headers=response.headers, stream=body)
+
+
+@pytest.fixture
+def client_of() -> Iterator[ClientOf]:
+    with start_blocking_portal() as portal:
+        yield lambda app: httpx.Client(transport=AppTransport(app, portal), base_url="http://test")
+
+
+@pytest.fixture
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+    """Its addresses begin behind the API's prefix."""
+    with client_of(create_app(empty_store, SECRET, None)) as client:
+        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        yield client
+
+
+def token(run_id: str, secret: str = SECRET, now: datetime | None = None) -> dict[str, str]:
+    """The header that lets a runner write its run."""
+    return {"Authorization": f"Bearer {sign_run_token(run_id, secret, now=now or datetime.now(UTC))}"}
+
+
+def put(client: httpx.Client, run: Run, **changes: object) -> httpx.Response:
+    body = run.model_dump(mode="json") | changes
+    return client.put(f"/runs/{run.run_id}", json=body, headers=token(run.run_id))
+
+
+def assert_problem(response: httpx.Response, status: int, *says: str) -> None:
+    """An RFC 9457 problem that says what is wrong."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    assert problem["title"]
+    for text in says:
+        assert text in problem["detail"]

@@ -1,0 +1,166 @@
+"""Which number a cell is compared with, and what travels along."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from kexbench.api.cells import (
+    DIFFERENT_INVOCATIONS,
+    DIFFERENT_PROFILE,
+    DIFFERENT_RUN,
+    cases_in_order,
+    cells,
+    subjects_in_order,
+)
+from kexbench.api.models import Cell, Change
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.samples import OutcomeKind
+from kexbench.domain.versions import version_key
+from kexbench.store.port import MedianRow, OutcomeRow, SubjectRow
+from tests.builders import NOON, RSA, a_plan
+
+CASE = a_plan().case(RSA)
+
+
+def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> SubjectRow:
+    return SubjectRow(library, version, version_key(version), source, profile, f"label of {profile}", f"kit {version}")
+
+
+def medians(
+    subject: SubjectRow,
+    value: float,
+    *,
+    run: str = "run",
+    units: str = "abcdef",
+    at: datetime = NOON,
+    case: Case = CASE,
+) -> list[MedianRow]:
+    return [MedianRow(case, subject, run, at, unit, value + number) for number, unit in enumerate(units)]
+
+
+def an_outcome_row(subject: SubjectRow, *, run: str = "run", at: datetime = NOON) -> OutcomeRow:
+    return OutcomeRow(CASE, subject, run, at, OutcomeKind.CRASHED, "it crashed", None, 2)
+
+
+def cell_of(found: list[Cell], subject: SubjectRow) -> Cell:
+    (cell,) = [cell for cell in found if cell.subject.startswith(f"{subject.library}@{subject.version}~")]
+    return cell
+
+
+def change_of(found: list[Cell], subject: SubjectRow) -> Change:
+    change = cell_of(found, subject).change
+    assert change is not None
+    return change
+
+
+def test_a_version_is_compared_with_the_one_before_it_in_version_order() -> None:
+    versions = ["3.10", "3.9", "4.0", "1.1.1w"]
+    found = cells([row for version in versions for row in medians(a_subject(version), 100)], [])
+    against = {cell.subject.partition("~")[0]: cell.change.against.partition("~")[0] for cell in found if cell.change}
+    assert against == {
+        "openssl@3.9": "openssl@1.1.1w",
+        "openssl@3.10": "openssl@3.9",
+        "openssl@4.0": "openssl@3.10",
+    }
+
+
+def test_libraries_are_not_compared_with_each_other() -> None:
+    rows = medians(a_subject("3.0"), 100) + medians(a_subject("3.8", library="gnutls"), 100)
+    assert all(cell.change is None for cell in cells(rows, []))
+
+
+def test_an_older_version_of_the_same_build_profile_is_preferred_to_a_nearer_one() -> None:
+    old, near, new = a_subject("3.0", profile="p"), a_subject("3.4", profile="q"), a_subject("3.5", profile="p")
+    found = cells(medians(old, 100) + medians(near, 100) + medians(new, 100), [])
+    assert change_of(found, new).against.startswith("openssl@3.0~")
+    assert change_of(found, new).warnings == []
+    assert change_of(found, near).warnings == [DIFFERENT_PROFILE]
+
+
+def test_a_version_without_numbers_is_passed_over() -> None:
+    old, broken, new = a_subject("3.0"), a_subject("3.4"), a_subject("3.5")
+    found = cells(medians(old, 100) + medians(new, 100), [an_outcome_row(broken)])
+    assert change_of(found, new).against.startswith("openssl@3.0~")
+    assert cell_of(found, broken).change is None
+
+
+def test_invocations_of_different_runs_are_never_paired_however_they_are_numbered() -> None:
+    old, new = a_subject("3.0"), a_subject("3.5")
+    found = cells(medians(old, 100, run="one") + medians(new, 100, run="two"), [])
+    assert not change_of(found, new).paired
+    assert change_of(found, new).warnings == [DIFFERENT_RUN]
+
+
+def test_subjects_of_one_run_that_were_never_measured_together_are_marked() -> None:
+    old, new = a_subject("3.0"), a_subject("3.5")
+    found = cells(medians(old, 100, units="abc") + medians(new, 100, units="xyz"), [])
+    assert not change_of(found, new).paired
+    assert change_of(found, new).warnings == [DIFFERENT_INVOCATIONS]
+
+
+def test_interleaved_subjects_of_one_run_are_paired_without_a_warning() -> None:
+    old, new = a_subject("3.0"), a_subject("3.5")
+    change = change_of(cells(medians(old, 100) + medians(new, 110), []), new)
+    assert (change.paired, change.warnings, change.verdict) == (True, [], "more")
+
+
+def test_too_few_invocations_give_a_number_and_no_change() -> None:
+    new = a_subject("3.5")
+    found = cells(medians(a_subject("3.0"), 100, units="ab") + medians(new, 100, units="ab"), [])
+    assert cell_of(found, new).change is None
+    estimate = cell_of(found, new).estimate
+    assert estimate is not None
+    assert estimate.invocations == 2
+
+
+@pytest.mark.parametrize(("day", "shown"), [(-1, False), (1, True)])
+def test_trouble_of_another_run_is_shown_only_where_it_is_newer_than_the_numbers(day: int, shown: bool) -> None:
+    subject = a_subject("3.0")
+    (cell,) = cells(medians(subject, 100), [an_outcome_row(subject, run="other", at=NOON + timedelta(days=day))])
+    assert (cell.outcome is not None) is shown
+    assert cell.estimate is not None
+    assert (cell.run_id, cell.measured_at) == ("run", NOON)
+
+
+def test_trouble_of_the_same_run_stands_beside_its_numbers() -> None:
+    subject = a_subject("3.0")
+    (cell,) = cells(medians(subject, 100, units="abc"), [an_outcome_row(subject)])
+    assert cell.outcome is not None
+    assert cell.estimate is not None
+    assert (cell.outcome.kind, cell.outcome.invocations) == (OutcomeKind.CRASHED, 2)
+
+
+def test_subjects_stand_by_library_then_version_and_the_newest_kit_speaks_for_its_name() -> None:
+    newest = a_subject("3.9")
+    older = SubjectRow(**{**vars(newest), "kit_id": "older kit"})
+    rows = [
+        *medians(a_subject("3.10"), 1),
+        *medians(newest, 1, at=NOON + timedelta(days=1)),
+        *medians(older, 1),
+        *medians(a_subject("3.8", library="gnutls"), 1),
+    ]
+    found = subjects_in_order(rows)
+    assert [(view.library, view.version) for view in found] == [
+        ("gnutls", "3.8"),
+        ("openssl", "3.9"),
+        ("openssl", "3.10"),
+    ]
+    assert found[1].kit_id == newest.kit_id
+
+
+def test_cases_stand_as_a_person_would_sort_them() -> None:
+    def case(exchange: KeyExchange, bits: int = 0, group: str = "-", protocol: Protocol = Protocol.TLS_1_2) -> Case:
+        curve = "P-256" if exchange is KeyExchange.ECDHE_ECDSA else "-"
+        return Case(protocol=protocol, key_exchange=exchange, rsa_bits=bits, group=group, curve=curve)
+
+    in_order = [
+        case(KeyExchange.RSA, 1024),
+        case(KeyExchange.RSA, 2048),
+        case(KeyExchange.DHE_RSA, 2048, "dh-1024"),
+        case(KeyExchange.DHE_RSA, 2048, "ffdhe2048"),
+        case(KeyExchange.ECDHE_RSA, 2048, "P-256"),
+        case(KeyExchange.ECDHE_ECDSA, group="P-256"),
+        case(KeyExchange.ECDHE_RSA, 2048, "P-256", Protocol.TLS_1_3),
+    ]
+    rows = [row for each in reversed(in_order) for row in medians(a_subject("3.0"), 1, case=each)]
+    assert cases_in_order(rows) == in_order

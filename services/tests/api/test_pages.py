@@ -1,0 +1,82 @@
+"""The built pages beside the API: files as they are, page addresses to index.html, nothing from elsewhere."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kexbench.api.app import create_app
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.conftest import SECRET, ClientOf, assert_problem
+
+
+@pytest.fixture
+def browser(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> Iterator[httpx.Client]:
+    pages = tmp_path / "pages"
+    (pages / "assets").mkdir(parents=True)
+    (pages / "index.html").write_text("<title>kexbench</title>")
+    (pages / "assets" / "app.js").write_text("let app")
+    (tmp_path / "secret.txt").write_text("outside")
+    (pages / "link.txt").symlink_to(tmp_path / "secret.txt")
+    with client_of(create_app(empty_store, SECRET, pages)) as client:
+        yield client
+
+
+def test_the_first_page_and_its_files_are_served(browser: httpx.Client) -> None:
+    assert browser.get("/").text == "<title>kexbench</title>"
+    script = browser.get("/assets/app.js")
+    assert script.text == "let app"
+    assert "javascript" in script.headers["content-type"]
+    assert "frame-ancestors 'none'" in script.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "address", ["/runs", "/runs/20260101-120000-0a0b0c0d", "/series/a_b/c", "/assets/none", "/apiary"]
+)
+def test_an_address_of_a_page_gets_the_first_page(browser: httpx.Client, address: str) -> None:
+    response = browser.get(address)
+    assert (response.status_code, response.text) == (200, "<title>kexbench</title>")
+    assert response.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize(
+    "address", ["/api", "/api/", "/api/v1", "/api/v1/nothing", "/api/v2/runs", "/api/v1/runs/none"]
+)
+def test_an_address_of_the_api_is_never_a_page(browser: httpx.Client, address: str) -> None:
+    assert_problem(browser.get(address), 404)
+
+
+@pytest.mark.parametrize("address", ["/assets/gone.js", "/favicon.ico", "/assets/app.js.map"])
+def test_a_file_that_is_gone_is_no_page(browser: httpx.Client, address: str) -> None:
+    assert_problem(browser.get(address), 404)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/../secret.txt",
+        "/%2e%2e/secret.txt",
+        "/..%2fsecret.txt",
+        "/assets/%2e%2e/%2e%2e/secret.txt",
+        "/%2e%2e%5csecret.txt",
+        "//secret.txt",
+        "/link.txt",
+        "/%00",
+        "/" + "a" * 5000,
+    ],
+)
+def test_nothing_outside_the_pages_is_served(browser: httpx.Client, address: str) -> None:
+    response = browser.get(address)
+    assert "outside" not in response.text
+    assert response.status_code in (200, 404)
+
+
+def test_without_pages_there_is_only_the_api(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
+    with client_of(create_app(empty_store, SECRET, None)) as client:
+        assert_problem(client.get("/"), 404)
+        assert client.get("/api/v1/health").status_code == 200
+
+
+def test_a_page_cannot_be_written_to(browser: httpx.Client) -> None:
+    assert_problem(browser.post("/runs"), 405)

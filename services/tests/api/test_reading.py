@@ -1,0 +1,273 @@
+"""What the dashboard and the command line read, from samples in a real store."""
+
+import csv
+import io
+from datetime import timedelta
+
+import httpx
+
+from kexbench import __version__
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import OutcomeKind
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.conftest import assert_problem
+from tests.builders import ECDSA, HOST, NOON, REFERENCE, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
+
+ONE, TWO = "fake@1.0", "fake@1.1"
+
+
+def measured(store: ClickHouseStore, run: Run, one: float = 1000, two: float = 1100, invocations: int = 6) -> Run:
+    """A finished run whose two subjects differ by what they cost."""
+    store.add_run(run)
+    for case_id in (RSA, ECDSA):
+        for number in range(invocations):
+            invocation = an_invocation(run, number, case_id=case_id, cpu_ns={ONE: one + number, TWO: two + number})
+            store.add_invocation(run, invocation)
+    store.add_event(an_event(run, RunState.FINISHED, seconds=99))
+    return run
+
+
+def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:
+    found = client.get("/health").json()
+    assert found["status"] == "ok"
+    assert found["version"] == __version__
+    assert found["engine"].startswith("chDB 2")
+
+
+def test_every_answer_tells_browsers_to_be_careful(client: httpx.Client) -> None:
+    for path in ("/health", "/runs/none"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'self'" in headers["content-security-policy"]
+
+
+def test_an_empty_store_gives_empty_answers(client: httpx.Client) -> None:
+    assert client.get("/runs").json() == {"runs": [], "next_before": None}
+    assert client.get("/subjects").json() == []
+    matrix = client.get("/matrix").json()
+    assert (matrix["host_kind"], matrix["cells"]) == (None, [])
+    filters = client.get("/filters").json()
+    assert (filters["host_kinds"], filters["libraries"]) == ([], [])
+    assert {metric["metric"] for metric in filters["metrics"]} >= {"cpu_ns", "client_bytes"}
+
+
+def test_filters_list_what_has_samples_with_the_newest_host_first(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, a_run())
+    other = HOST.model_copy(update={"cpu_model": "Newer CPU"})
+    measured(empty_store, a_run("newer", host=other, created_at=NOON + timedelta(days=1)))
+    filters = client.get("/filters").json()
+    assert [kind["cpu_model"] for kind in filters["host_kinds"]] == ["Newer CPU", HOST.cpu_model]
+    assert filters["libraries"] == ["fake"]
+
+
+def test_the_matrix_holds_a_cell_for_every_case_and_version(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, a_run())
+    matrix = client.get("/matrix").json()
+    assert matrix["host_kind"] == {"pool": "local", "cpu_model": HOST.cpu_model}
+    assert [case["id"] for case in matrix["cases"]] == [RSA, ECDSA]
+    assert [subject["version"] for subject in matrix["subjects"]] == ["1.0", "1.1"]
+    assert {(cell["case_id"], cell["subject"]) for cell in matrix["cells"]} == {
+        (case_id, subject["subject"]) for case_id in (RSA, ECDSA) for subject in matrix["subjects"]
+    }
+    first, second = (cell for cell in matrix["cells"] if cell["case_id"] == RSA)
+    assert first["change"] is None
+    assert first["estimate"] == {"value": 1002.5, "low": 1000, "high": 1005, "invocations": 6}
+    assert second["change"]["against"] == first["subject"]
+    assert second["change"]["verdict"] == "more"
+    assert second["change"]["paired"]
+    assert 1.09 < second["change"]["low"] < second["change"]["ratio"] < second["change"]["high"] < 1.101
+    assert second["change"]["warnings"] == []
+
+
+def test_the_matrix_is_narrowed_by_host_library_and_metric(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, a_run())
+    assert client.get("/matrix", params={"library": ["openssl"]}).json()["cells"] == []
+    assert len(client.get("/matrix", params={"library": ["openssl", "fake"]}).json()["cells"]) == 4
+    assert client.get("/matrix", params={"pool": "elsewhere"}).json()["host_kind"] is None
+    unknown = client.get("/matrix", params={"pool": "local", "cpu_model": "Z80"}).json()
+    assert (unknown["host_kind"]["cpu_model"], unknown["cells"]) == ("Z80", [])
+    client_side = client.get("/matrix", params={"metric": "client_cpu_ns"}).json()
+    assert client_side["cells"][0]["estimate"]["value"] == 250.5
+    assert client.get("/matrix", params={"metric": "wall_ns"}).json()["subjects"] == []
+
+
+def test_a_series_has_a_line_a_build_profile_and_a_point_a_version(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    versions = {f"fake@{version}": version for version in ("3.9", "3.10", "4.0")}
+    kits = {name: a_kit(name) for name in versions} | {"fake@4.0": a_kit("fake@4.0", flags="-O3")}
+    run = a_run(spec=SPEC.replace("[1.0, 1.1]", f"[{', '.join(versions.values())}]"), kits=kits)
+    empty_store.add_run(run)
+    for number in range(2):
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=dict.fromkeys(kits, 10 + number)))
+    found = client.get("/series", params={"case_id": RSA}).json()
+    assert [[point["version"] for point in line["points"]] for line in found["lines"]] == [["3.9", "3.10"], ["4.0"]]
+    assert found["lines"][0]["points"][0]["invocation_medians"] == [10, 11]
+    assert found["lines"][0]["points"][0]["estimate"]["value"] == 10.5
+    assert found["lines"][0]["build_profile"] != found["lines"][1]["build_profile"]
+    assert found["case"]["title"] == "TLS 1.2 RSA, RSA 2048"
+
+
+def test_kits_of_one_version_and_two_sources_are_never_mixed(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    names = ("fake@1.0+seed=1", "fake@1.0+seed=2")
+    run = a_run(spec=SPEC.replace("[1.0, 1.1]", "[1.0+seed=1, 1.0+seed=2]"))
+    empty_store.add_run(run)
+    for number in range(3):
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=dict(zip(names, (10, 20), strict=True))))
+    for cells in (client.get("/matrix").json()["cells"], client.get(f"/runs/{run.run_id}").json()["cells"]):
+        assert sorted(cell["estimate"]["value"] for cell in cells) == [10, 20]
+        assert {cell["estimate"]["invocations"] for cell in cells} == {3}
+    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
+    assert [point["invocation_medians"] for point in line["points"]] == [[10, 10, 10], [20, 20, 20]]
+
+
+def test_runs_are_paged_newest_first_without_gaps_or_repetitions(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    runs = [a_run(f"run-{number}", created_at=NOON + timedelta(seconds=number // 2)) for number in range(7)]
+    for run in runs:
+        empty_store.add_run(run)
+    seen, before = [], None
+    for _ in runs:
+        page = client.get("/runs", params={"limit": 3} | ({"before": before} if before else {})).json()
+        seen += [run["run_id"] for run in page["runs"]]
+        before = page["next_before"]
+        if before is None:
+            break
+    assert seen == [run.run_id for run in sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)]
+
+
+def test_a_run_without_events_has_only_just_begun(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    (summary,) = client.get("/runs").json()["runs"]
+    assert (summary["state"], summary["invocations_stored"], summary["invocations_planned"]) == ("running", 0, 12)
+
+
+def test_a_run_tells_everything_about_itself(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = measured(empty_store, a_run())
+    found = client.get(f"/runs/{run.run_id}").json()
+    assert found["summary"]["state"] == "finished"
+    assert found["summary"]["invocations_stored"] == found["summary"]["invocations_planned"] == 12
+    assert found["summary"]["subjects"] == ["fake 1.0", "fake 1.1"]
+    assert found["spec_text"] == SPEC
+    assert found["kits"][ONE]["kit_id"] == run.kits[ONE].kit_id
+    assert len(found["cells"]) == 4
+    assert found["reference"] is None
+
+
+def test_a_run_shows_its_own_numbers_even_when_newer_ones_exist(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    old = measured(empty_store, a_run("old"), one=1000)
+    measured(empty_store, a_run("new", created_at=NOON + timedelta(days=1)), one=2000)
+    assert client.get(f"/runs/{old.run_id}").json()["cells"][0]["estimate"]["value"] == 1002.5
+    assert {cell["run_id"] for cell in client.get("/matrix").json()["cells"]} == {"new"}
+
+
+def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run(spec=SPEC + REFERENCE)
+    empty_store.add_run(run)
+    for number in range(6):
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 2_000_000 + number}))
+        empty_store.add_invocation(run, an_invocation(run, number, case_id=ECDSA, cpu_ns={ONE: 1_000_000 + number}))
+    (table,) = client.get(f"/runs/{run.run_id}").json()["reference"]["tables"]
+    (column,) = table["columns"]
+    rsa, ecdsa = column["rows"]
+    assert (rsa["published_rate"], round(rsa["rate"]), rsa["ratio"]) == (900, 500, 1)
+    assert (round(ecdsa["rate"]), round(ecdsa["ratio"], 3), round(ecdsa["published_ratio"], 3)) == (1000, 2, 0.667)
+    assert ecdsa["rate_low"] <= ecdsa["rate"] <= ecdsa["rate_high"]
+    (swap,) = column["swaps"]
+    assert (swap["faster_here"], swap["slower_here"]) == (ECDSA, RSA)
+    assert swap["faster_costs"] == {"client_cpu_ns": 250_000.5, "server_cpu_ns": 750_002}
+    assert swap["slower_costs"]["server_cpu_ns"] > 1_400_000
+
+
+def test_subjects_are_listed_in_version_order_one_a_kit(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run(spec=SPEC.replace("[1.0, 1.1]", "[3.10, 3.9]"))
+    empty_store.add_run(run)
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns=dict.fromkeys(run.kits, 5)))
+    assert [subject["version"] for subject in client.get("/subjects").json()] == ["3.9", "3.10"]
+
+
+def test_an_export_as_csv_is_read_by_any_csv_reader(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    kit = a_kit(TWO, flags='-O2 "quoted", with, commas')
+    run = a_run(kits={TWO: kit})
+    empty_store.add_run(run)
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [10, 11.4], TWO: [20, 21]}))
+    response = client.get("/export", params={"run_id": run.run_id})
+    assert response.headers["content-type"].startswith("text/csv")
+    assert "kexbench-samples.csv" in response.headers["content-disposition"]
+    one, two = csv.DictReader(io.StringIO(response.text))
+    assert (one["values"], one["median"], one["n"]) == ("10.0 11.0", "10.5", "2")
+    assert two["build_profile"] == kit.build_profile.label
+    assert one["measured_at"] == "2026-01-01T12:01:00+00:00"
+
+
+def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = measured(empty_store, a_run(), invocations=3)
+    rows = client.get("/export", params={"format": "json"}).json()
+    assert len(rows) == 12
+    lines = list(csv.DictReader(io.StringIO(client.get("/export").text)))
+    for row, line in zip(rows, lines, strict=True):
+        assert {**row, "values": " ".join(map(repr, row["values"]))} == {
+            **line, **{name: row[name] for name in ("n", "median", "p05", "p95", "rsa_bits", "invocation")}
+        }  # fmt: skip
+    assert {row["run_id"] for row in rows} == {run.run_id}
+
+
+def test_an_export_of_nothing_is_empty_and_well_formed(client: httpx.Client) -> None:
+    assert client.get("/export", params={"format": "json"}).json() == []
+    assert client.get("/export").text == ""
+
+
+def test_an_export_is_narrowed_by_case_library_and_metric(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, a_run(), invocations=2)
+    for narrowed, count in (({"case_id": RSA}, 4), ({"library": "gnutls"}, 0), ({"metric": "server_cpu_ns"}, 8)):
+        assert len(client.get("/export", params={"format": "json", **narrowed}).json()) == count
+
+
+def test_an_unsupported_subject_has_a_reason_instead_of_a_number(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 5}, outcomes=[an_outcome(TWO)]))
+    numbers, reason = client.get("/matrix").json()["cells"]
+    assert numbers["outcome"] is None
+    assert (reason["estimate"], reason["change"]) == (None, None)
+    assert reason["outcome"] == {
+        "kind": OutcomeKind.UNSUPPORTED, "reason": "no such group", "detail": None, "invocations": 1
+    }  # fmt: skip
+
+
+def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx.Client) -> None:
+    assert_problem(client.get("/runs/none"), 404, "there is no run none")
+    assert client.get("/runs/none").json()["remedy"] == "GET /api/v1/runs lists the runs"
+    assert_problem(client.get("/series", params={"case_id": "none"}), 404, "no samples of case none")
+    assert_problem(client.get("/runs/none/invocations"), 404)
+    assert_problem(client.get("/nothing"), 404)
+
+
+def test_a_question_of_the_wrong_form_is_a_problem_that_names_the_place(client: httpx.Client) -> None:
+    assert_problem(client.get("/series"), 422, "query.case_id")
+    assert_problem(client.get("/matrix", params={"metric": "speed"}), 422, "query.metric")
+    assert_problem(client.get("/runs", params={"limit": 0}), 422, "query.limit")
+    assert_problem(client.get("/runs", params={"before": "2026-01-01T00:00:00"}), 422, "query.before")
+    assert_problem(client.get("/runs", params={"before": "1767268800"}), 422, "query.before")
+    assert_problem(client.get("/export", params={"format": "xml"}), 422, "query.format")
+    assert_problem(client.get("/matrix", params={"pool": "x" * 201}), 422, "query.pool")
+    assert client.get("/series").json()["errors"][0]["type"] == "missing"
+
+
+def test_a_method_that_a_route_lacks_is_a_problem(client: httpx.Client) -> None:
+    assert_problem(client.delete("/runs"), 405)
+
+
+def test_a_store_that_fails_is_a_problem_and_not_a_crash(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    empty_store._command(f"DROP DATABASE {empty_store._database}")
+    assert_problem(client.get("/runs"), 503, "the store")

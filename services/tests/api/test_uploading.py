@@ -1,0 +1,199 @@
+"""Uploads: only with the run's own token, only what fits its plan, and as often as one likes."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from kexbench.api.tokens import TokenError, run_of_token, sign_run_token
+from kexbench.api.uploading import MAX_UPLOAD_BYTES
+from kexbench.domain.runs import Run
+from tests.api.conftest import SECRET, assert_problem, put, token
+from tests.builders import RSA, a_run, an_event, an_invocation
+
+ONE = "fake@1.0"
+
+
+def post(client: httpx.Client, run: Run, what: str, body: Any, headers: dict[str, str] | None = None) -> httpx.Response:
+    headers = token(run.run_id) if headers is None else headers
+    return client.post(f"/runs/{run.run_id}/{what}", json=body, headers=headers)
+
+
+def invocation_of(run: Run, **changes: Any) -> Any:
+    return an_invocation(run, cpu_ns={ONE: [1, 2]}).model_dump(mode="json") | changes
+
+
+def test_a_run_its_events_and_its_invocations_are_stored(client: httpx.Client) -> None:
+    run = a_run()
+    assert put(client, run).status_code == 204
+    assert post(client, run, "events", an_event(run).model_dump(mode="json")).status_code == 204
+    assert post(client, run, "invocations", invocation_of(run)).status_code == 204
+    assert client.get(f"/runs/{run.run_id}/invocations").json() == [
+        {"job_id": run.plan.jobs[0].job_id, "attempt": 1, "case_id": RSA, "invocation": 0}
+    ]
+    assert client.get(f"/runs/{run.run_id}").json()["summary"]["invocations_stored"] == 1
+
+
+def test_every_upload_can_be_repeated(client: httpx.Client) -> None:
+    run = a_run()
+    for _ in range(3):
+        assert put(client, run).status_code == 204
+        assert post(client, run, "invocations", invocation_of(run)).status_code == 204
+    assert len(client.get("/runs").json()["runs"]) == 1
+    assert len(client.get("/export", params={"format": "json"}).json()) == 1
+
+
+def test_another_run_of_the_same_id_is_a_conflict(client: httpx.Client) -> None:
+    run = a_run()
+    put(client, run)
+    assert_problem(put(client, run, spec_text="another"), 409, "stored with other facts")
+    assert client.get(f"/runs/{run.run_id}").json()["spec_text"] == run.spec_text
+
+
+@pytest.mark.parametrize("what", ["run", "events", "invocations"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer nonsense"},
+        {"Authorization": "Basic dXNlcjpwYXNz"},
+        token("another run"),
+        token(a_run().run_id, secret="t" * 64),
+        token(a_run().run_id, now=datetime.now(UTC) - timedelta(hours=25)),
+    ],
+    ids=["none", "empty", "nonsense", "basic", "other run", "other secret", "expired"],
+)
+def test_without_its_own_token_nothing_of_a_run_is_written(
+    client: httpx.Client, what: str, headers: dict[str, str]
+) -> None:
+    run = a_run()
+    if what == "run":
+        response = client.put(f"/runs/{run.run_id}", json=run.model_dump(mode="json"), headers=headers)
+    else:
+        put(client, run)
+        body = an_event(run).model_dump(mode="json") if what == "events" else invocation_of(run)
+        response = post(client, run, what, body, headers)
+    assert_problem(response, 401)
+    assert SECRET not in response.text
+    assert client.get("/export", params={"format": "json"}).json() == []
+    assert (client.get(f"/runs/{run.run_id}").status_code == 404) is (what == "run")
+
+
+def test_a_token_without_an_end_or_for_another_audience_is_none() -> None:
+    jwt = pytest.importorskip("jwt")
+    end = datetime.now(UTC) + timedelta(hours=1)
+    assert run_of_token(sign_run_token("run", SECRET, now=datetime.now(UTC)), SECRET) == "run"
+    for claims in (
+        {"sub": "run", "aud": "kexbench"},
+        {"sub": "run", "aud": "other", "exp": end},
+        {"aud": "kexbench", "exp": end},
+        {"sub": "run", "exp": end},
+    ):
+        with pytest.raises(TokenError):
+            run_of_token(jwt.encode(claims, SECRET, algorithm="HS256"), SECRET)
+    with pytest.raises(TokenError):
+        run_of_token(jwt.encode({"sub": "run", "aud": "kexbench", "exp": end}, None, algorithm="none"), SECRET)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"run_id": "other"}, "the invocation is of run other"),
+        ({"job_id": "other"}, "the plan has no job other"),
+        ({"case_id": "other"}, "has no invocation 0 of case other"),
+        ({"invocation": 6}, "has no invocation 6"),
+        ({"invocation": 3}, "has no invocation 3"),
+        ({"samples": [{"subject": "fake@9", "metric": "cpu_ns", "values": [1]}]}, "the run has no subject fake@9"),
+        ({"outcomes": [{"subject": "fake@9", "kind": "hung", "reason": ""}]}, "the run has no subject fake@9"),
+        ({"samples": [{"subject": ONE, "metric": "cpu_ns", "values": [1]}] * 2}, "given twice"),
+    ],
+)
+def test_an_invocation_that_does_not_fit_its_run_is_refused(
+    client: httpx.Client, changes: dict[str, Any], says: str
+) -> None:
+    run = a_run()
+    put(client, run)
+    assert_problem(post(client, run, "invocations", invocation_of(run, **changes)), 422, says)
+    assert client.get(f"/runs/{run.run_id}/invocations").json() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"started_at": "yesterday"}, "started_at"),
+        ({"started_at": "2026-01-01T12:00:00"}, "started_at"),
+        ({"started_at": "2026-01-01T12:00:00+02:00"}, "started_at"),
+        ({"started_at": "0001-01-01T00:00:00+00:00"}, "started_at"),
+        ({"attempt": 0}, "attempt"),
+        ({"invocation": -1}, "invocation"),
+        ({"samples": [{"subject": ONE, "metric": "cpu_ns", "values": []}]}, "samples.0.values"),
+        ({"samples": [{"subject": ONE, "metric": "cpu_ns", "values": [-1]}]}, "samples.0.values.0"),
+        ({"samples": [{"subject": ONE, "metric": "cpu_ns", "values": ["nan"]}]}, "samples.0.values.0"),
+        ({"samples": [{"subject": ONE, "metric": "cpu_ns", "values": ["inf"]}]}, "samples.0.values.0"),
+        ({"samples": [{"subject": ONE, "metric": "speed", "values": [1]}]}, "samples.0.metric"),
+        ({"surplus": 1}, "surplus"),
+    ],
+)
+def test_an_invocation_of_the_wrong_form_is_refused_at_its_place(
+    client: httpx.Client, changes: dict[str, Any], place: str
+) -> None:
+    run = a_run()
+    put(client, run)
+    assert_problem(post(client, run, "invocations", invocation_of(run, **changes)), 422, f"body.{place}")
+    assert client.get(f"/runs/{run.run_id}/invocations").json() == []
+
+
+def test_a_zero_among_the_values_is_stored_and_compared_with_nothing(client: httpx.Client) -> None:
+    run = a_run()
+    put(client, run)
+    for number in range(3):
+        body = an_invocation(run, number, cpu_ns={ONE: 0, "fake@1.1": 5}).model_dump(mode="json")
+        assert post(client, run, "invocations", body).status_code == 204
+    cells = client.get("/matrix").json()["cells"]
+    assert [(cell["estimate"]["value"], cell["change"]) for cell in cells] == [(0, None), (5, None)]
+
+
+def test_what_is_uploaded_under_another_address_is_refused(client: httpx.Client) -> None:
+    run, other = a_run(), a_run("other")
+    response = client.put("/runs/other", json=run.model_dump(mode="json"), headers=token("other"))
+    assert_problem(response, 422, f"the run's own id is {run.run_id}, not other")
+    put(client, other)
+    assert_problem(post(client, other, "events", an_event(run).model_dump(mode="json")), 422, "the event is of run")
+
+
+@pytest.mark.parametrize("created_at", ["2026-01-01T12:00:00", "0001-01-01T00:00:00Z", "9999-01-01T00:00:00Z", "soon"])
+def test_a_run_from_no_time_the_store_knows_is_refused(client: httpx.Client, created_at: str) -> None:
+    assert_problem(put(client, a_run(), created_at=created_at), 422, "body.created_at")
+
+
+def test_a_run_whose_parts_do_not_fit_each_other_is_refused(client: httpx.Client) -> None:
+    run = a_run()
+    plan = run.plan.model_dump(mode="json")
+    assert_problem(put(client, run, kits={}), 422, "no kit of subject fake@1.0")
+    assert_problem(put(client, run, plan=plan | {"cases": []}), 422, "no case")
+
+
+@pytest.mark.parametrize("what", ["events", "invocations"])
+def test_nothing_is_stored_of_a_run_that_was_never_announced(client: httpx.Client, what: str) -> None:
+    run = a_run()
+    body = an_event(run).model_dump(mode="json") if what == "events" else invocation_of(run)
+    assert_problem(post(client, run, what, body), 404, f"there is no run {run.run_id}")
+
+
+def test_an_upload_that_is_too_large_is_refused(client: httpx.Client) -> None:
+    run = a_run()
+    body = b'{"a":"' + b"x" * MAX_UPLOAD_BYTES + b'"}'
+    headers = token(run.run_id) | {"Content-Type": "application/json"}
+    assert_problem(client.put(f"/runs/{run.run_id}", content=body, headers=headers), 413)
+
+
+def test_a_body_that_is_no_json_is_a_problem(client: httpx.Client) -> None:
+    headers = token(a_run().run_id) | {"Content-Type": "application/json"}
+    assert_problem(client.put(f"/runs/{a_run().run_id}", content=b"{", headers=headers), 422, "body")
+
+
+def test_a_token_is_good_for_a_day() -> None:
+    text = sign_run_token("run", SECRET, now=datetime.now(UTC) - timedelta(hours=23))
+    assert run_of_token(text, SECRET) == "run"

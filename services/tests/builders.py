@@ -1,0 +1,194 @@
+"""Builders of domain values with fixed contents: a plan from a spec's text, a run of it, its invocations."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from kexbench.domain.hosts import HostFacts, HostLoad
+from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
+from kexbench.domain.material import MaterialFiles
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample
+from kexbench.planning.plan import make_plan, read_catalogue
+from kexbench.planning.spec import Catalogue
+from kexbench.runner.ticket import Ticket, TicketKit
+
+BENCH_SPECS = Path(__file__).parents[2] / "bench-specs"
+EXAMPLES = BENCH_SPECS / "schema" / "examples"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+CATALOGUE = """\
+apiVersion: kexbench.dev/v1
+kind: Catalogue
+libraries:
+  openssl:
+    - source: system
+    - { source: debian/bookworm, version: "3.0" }
+    - { source: debian/trixie, version: "3.5.4" }
+"""
+SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: example, description: Two versions of a made-up library. }
+subjects:
+  - fake: [1.0, 1.1]
+matrix:
+  protocol: [TLSv1.2]
+  keyExchange: [RSA, ECDHE-ECDSA]
+measure: { invocations: 6, batches: 4, maxDuration: 20m }
+"""
+REFERENCE = """\
+reference:
+  title: published figures
+  tables:
+    - title: all
+      baseline: tlsv1.2_rsa_rsa-2048_aes-128-gcm
+      rows:
+        - { caseId: tlsv1.2_rsa_rsa-2048_aes-128-gcm, rate: 900 }
+        - { caseId: tlsv1.2_ecdhe-ecdsa_ecdsa-p-256_p-256_aes-128-gcm, rate: 600 }
+"""
+RSA, ECDSA = "tlsv1.2_rsa_rsa-2048_aes-128-gcm", "tlsv1.2_ecdhe-ecdsa_ecdsa-p-256_p-256_aes-128-gcm"
+"""The two cases of SPEC."""
+QUIET = HostLoad(load_average_1m=0.25, steal_share=0.0, busy_share=0.5)
+HOST = HostFacts(
+    cpu_model="Example CPU 9000",
+    architecture="x86_64",
+    cpus=2,
+    kernel="6.1.0",
+    memory_bytes=8_000_000_000,
+)
+
+
+def a_catalogue() -> Catalogue:
+    return read_catalogue(CATALOGUE, "libraries.yaml")
+
+
+def a_plan(text: str = SPEC) -> Plan:
+    return make_plan(text, "spec.yaml", a_catalogue())
+
+
+def a_kit(reference: str, *, version: str | None = None, flags: str = "none") -> KitManifest:
+    """A manifest that nobody built. Without `version`, that of a fake subject's source."""
+    ref = SubjectRef.parse(reference)
+    return KitManifest.sealed(
+        library=ref.library,
+        version=version or ref.source.partition("+")[0],
+        source=ref.source,
+        build_profile=BuildProfile(
+            provider="fake", compiler="none", flags=flags, libc="glibc", architecture=HOST.architecture
+        ),
+        worker=("bin/worker",),
+        environment={"LC_ALL": "C"},
+        worker_compiler="cc 14.2.0",
+        worker_flags="-O2",
+        worker_source_sha256="2" * 64,
+        files={"bin/worker": "3" * 64},
+    )
+
+
+def a_run(
+    run_id: str = "20260101-120000-0a0b0c0d",
+    *,
+    spec: str = SPEC,
+    created_at: datetime = NOON,
+    kits: Mapping[str, KitManifest] | None = None,
+    host: HostFacts = HOST,
+) -> Run:
+    """A run of a spec; `kits` replaces the manifests of some subjects."""
+    plan = a_plan(spec)
+    made = {subject.reference: a_kit(subject.reference) for subject in plan.subjects if subject.library == "fake"}
+    files = MaterialFiles(key=f"{'4' * 64}.pem", certificate=f"{'5' * 64}.pem", dh_parameters="-")
+    return Run(
+        run_id=run_id,
+        created_at=created_at,
+        trigger=Trigger.COMMAND_LINE,
+        spec_text=spec,
+        plan=plan,
+        kits={**made, **(kits or {})},
+        host=host,
+        material={case.case_id: files for case in plan.cases},
+    )
+
+
+def an_event(run: Run, state: RunState = RunState.RUNNING, *, seconds: float = 1, detail: str = "") -> RunEvent:
+    """A change of state so many seconds after the run was made."""
+    return RunEvent(run_id=run.run_id, at=run.created_at + timedelta(seconds=seconds), state=state, detail=detail)
+
+
+def an_outcome(reference: str, kind: OutcomeKind = OutcomeKind.UNSUPPORTED, reason: str = "no such group") -> Outcome:
+    return Outcome(subject=reference, kind=kind, reason=reason)
+
+
+def an_invocation(
+    run: Run,
+    number: int = 0,
+    *,
+    cpu_ns: Mapping[str, float | Sequence[float]] | None = None,
+    outcomes: Iterable[Outcome] = (),
+    case_id: str = RSA,
+    attempt: int = 1,
+    preempted_batches: int = 0,
+) -> Invocation:
+    """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's."""
+    job = next(job for job in run.plan.jobs if number in job.numbers)
+    case = run.plan.case(case_id)
+    named = {subject: value if isinstance(value, Sequence) else (value,) for subject, value in (cpu_ns or {}).items()}
+    return Invocation(
+        run_id=run.run_id,
+        job_id=job.job_id,
+        attempt=attempt,
+        case_id=case_id,
+        invocation=number,
+        host_id=run.host.host_id,
+        host_load=QUIET,
+        started_at=(run.created_at + timedelta(minutes=1, seconds=number)).isoformat(timespec="milliseconds"),
+        preempted_batches=preempted_batches,
+        negotiated={
+            subject: Negotiated(
+                protocol=case.protocol,
+                cipher=case.cipher,
+                group=case.group,
+                signature="-",
+                peer_key="RSA" if case.rsa_bits else "EC",
+                peer_key_bits=case.rsa_bits or 256,
+                resumed=False,
+            )
+            for subject in named
+        },
+        samples=tuple(
+            Sample(subject=subject, metric=metric, values=tuple(round(value * share) for value in values))
+            for subject, values in named.items()
+            for metric, share in ((Metric.CPU_NS, 1), (Metric.CLIENT_CPU_NS, 0.25), (Metric.SERVER_CPU_NS, 0.75))
+        ),
+        outcomes=tuple(outcomes),
+    )
+
+
+def a_ticket(run: Run, job: int = 0) -> Ticket:
+    folder = Path("/var/lib/kexbench")
+    return Ticket(
+        run_id=run.run_id,
+        attempt=1,
+        host_id=run.host.host_id,
+        seed=f"{run.run_id}/{run.plan.jobs[job].job_id}",
+        job=run.plan.jobs[job],
+        measure=run.plan.measure,
+        cases=run.plan.cases,
+        kits={
+            reference: TicketKit(folder=folder / "kits" / kit.folder_name, manifest=kit)
+            for reference, kit in run.kits.items()
+        },
+        material_folder=folder / "material",
+        material=run.material,
+        results=folder / "runs" / run.run_id / "results" / "job.ndjson",
+    )
+
+
+def assert_golden(path: Path, actual: str) -> None:
+    """Fails with a twin of a checked-in file beside it when what people read has changed."""
+    twin = path.with_name(f"{path.name}.actual")
+    if path.is_file() and path.read_text(encoding="utf-8") == actual:
+        twin.unlink(missing_ok=True)
+        return
+    twin.write_text(actual, encoding="utf-8")
+    raise AssertionError(f"{path.name} would change; if that is meant, move {twin.name} over it")

@@ -1,0 +1,283 @@
+"""Laws of a plan: it is the same for the same spec, covers the matrix exactly once, and stays within its limits."""
+
+from collections import Counter
+from itertools import product
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kexbench.domain.cases import CURVES, DH_BITS, DH_GROUPS, EC_GROUPS, Cipher, KeyExchange, Protocol
+from kexbench.domain.plans import Plan
+from kexbench.planning import expand, pack
+from kexbench.planning.documents import DocumentError
+from kexbench.planning.estimate import handshake_seconds
+from tests.builders import REFERENCE, SPEC, a_catalogue, a_plan
+
+
+def some(values: Any, at_most: int = 3) -> st.SearchStrategy[list[Any]]:
+    return st.lists(st.sampled_from(list(values)), min_size=1, max_size=at_most, unique=True)
+
+
+matrices = st.fixed_dictionaries(
+    {"protocol": some(Protocol), "keyExchange": some(KeyExchange, 4)},
+    optional={
+        "cipher": some(Cipher),
+        "rsaBits": some([1024, 2048, 3072, 8192]),
+        "curve": some(CURVES, 4),
+        "group": some(EC_GROUPS),
+        "dhBits": some(DH_BITS, 2),
+        "dhGroup": some(DH_GROUPS, 2),
+    },
+)
+specs = st.fixed_dictionaries(
+    {
+        "matrix": st.lists(matrices, min_size=1, max_size=3),
+        "subjects": st.lists(st.integers(0, 99), min_size=1, max_size=14, unique=True),
+        "invocations": st.integers(2, 30),
+    }
+)
+
+
+def text_of(spec: dict[str, Any], *, sort: bool = False) -> str:
+    return yaml.safe_dump(
+        {
+            "apiVersion": "kexbench.dev/v1",
+            "kind": "Benchmark",
+            "metadata": {"name": "some"},
+            "subjects": [{"fake": [f"1.{number}" for number in spec["subjects"]]}],
+            "matrix": [{key: list(map(_plain, values)) for key, values in matrix.items()} for matrix in spec["matrix"]],
+            "measure": {"invocations": spec["invocations"], "maxDuration": "999999h"},
+        },
+        sort_keys=sort,
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int) else str(value)
+
+
+def points(matrix: dict[str, Any]) -> set[tuple[Any, ...]]:
+    """All the points of a matrix, told in another way than the planner does it."""
+    found = set()
+    for protocol, exchange, cipher in product(
+        matrix["protocol"], matrix["keyExchange"], matrix.get("cipher", [Cipher.AES_128_GCM])
+    ):
+        rsa_bits = [0] if exchange == "ECDHE-ECDSA" else matrix.get("rsaBits", [2048])
+        curves = matrix.get("curve", ["P-256"]) if exchange == "ECDHE-ECDSA" else ["-"]
+        groups = {
+            "RSA": ["-"],
+            "DHE-RSA": [f"dh-{bits}" for bits in matrix.get("dhBits", [])] + matrix.get("dhGroup", []) or ["ffdhe2048"],
+        }.get(exchange, matrix.get("group", ["P-256"]))
+        found |= set(product([protocol], [exchange], [cipher], groups, rsa_bits, curves))
+    return found
+
+
+def possible(point: tuple[Any, ...]) -> bool:
+    protocol, exchange, cipher, group, _, curve = point
+    if protocol == "TLSv1.3" and (exchange == "RSA" or group.startswith("dh-") or "secp192r1" in (group, curve)):
+        return False
+    return not (exchange == "RSA" and cipher == "CHACHA20-POLY1305")
+
+
+def plan_or_nothing(spec: dict[str, Any]) -> Plan | None:
+    try:
+        return a_plan(text_of(spec))
+    except DocumentError as error:
+        assert "no possible case" in str(error)  # noqa: PT017 (any other fault is a failure)
+        return None
+
+
+@given(specs)
+def test_a_plan_covers_the_possible_matrix_exactly_once_and_skips_the_rest_with_a_reason(spec: dict[str, Any]) -> None:
+    named = set().union(*map(points, spec["matrix"]))
+    plan = plan_or_nothing(spec)
+    if plan is None:
+        assert not any(map(possible, named))
+        return
+    planned = [
+        (case.protocol, case.key_exchange, case.cipher, case.group, case.rsa_bits, case.curve) for case in plan.cases
+    ]
+    assert Counter(planned) == Counter(point for point in named if possible(point))
+    assert len(plan.skipped) == len({point for point in named if not possible(point)})
+    assert all(skipped.reason for skipped in plan.skipped)
+    assert len({skipped.combination for skipped in plan.skipped}) == len(plan.skipped)
+    assert len({case.case_id for case in plan.cases}) == len(plan.cases)
+
+
+@given(specs)
+def test_counting_a_matrix_needs_no_expansion_and_agrees_with_it(spec: dict[str, Any]) -> None:
+    for matrix in spec["matrix"]:
+        assert expand.count_cases(matrix) == len(points(matrix))
+
+
+@given(specs)
+def test_jobs_cover_every_invocation_exactly_once_and_each_cell_is_in_two(spec: dict[str, Any]) -> None:
+    plan = plan_or_nothing(spec)
+    if plan is None:
+        return
+    references = {subject.reference for subject in plan.subjects}
+    numbers = [number for job in plan.jobs for number in job.numbers]
+    assert numbers == list(range(spec["invocations"] * len(plan.jobs[0].blocks)))
+    assert len({job.job_id for job in plan.jobs}) == len(plan.jobs) == 2
+    for job in plan.jobs:
+        assert job.invocations >= 1
+        assert set(job.case_ids) == {case.case_id for case in plan.cases}
+        assert {reference for block in job.blocks for reference in block} == references
+    assert plan.invocations == spec["invocations"] * len(plan.cases) * len(plan.jobs[0].blocks)
+
+
+@given(st.integers(1, 40))
+def test_blocks_hold_at_most_six_subjects_once_each_and_share_the_first(count: int) -> None:
+    references = tuple(f"fake@1.{number}" for number in range(count))
+    blocks = pack.blocks(references)
+    assert all(1 <= len(block) <= 6 and block[0] == "fake@1.0" for block in blocks)
+    assert [reference for block in blocks for reference in block[1:]] == list(references[1:])
+    assert len(blocks) == (1 if count <= 6 else -(-(count - 1) // 5))
+
+
+@given(specs)
+@settings(max_examples=30)
+def test_the_same_spec_gives_the_same_plan_however_it_is_laid_out(spec: dict[str, Any]) -> None:
+    plan = plan_or_nothing(spec)
+    if plan is None:
+        return
+    commented = "# a comment\n" + text_of(spec).replace("\n", "   # another\n").replace("metadata:", "\n\nmetadata:")
+    assert a_plan(text_of(spec)) == a_plan(text_of(spec, sort=True)) == a_plan(commented) == plan
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("name: example", "name: other"),
+        ("Two versions", "Three versions"),
+        ("[1.0, 1.1]", "[1.0, 1.2]"),
+        ("[1.0, 1.1]", "[1.1, 1.0]"),
+        ("TLSv1.2", "TLSv1.2, TLSv1.3"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA]"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  rsaBits: [3072]"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  curve: [P-384]"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  cipher: [AES-256-GCM]"),
+        ("invocations: 6", "invocations: 7"),
+        ("batches: 4", "batches: 5"),
+        ("20m", "21m"),
+        ("measure:", REFERENCE.replace("aes-128-gcm, rate: 600", "aes-128-gcm, rate: 601") + "measure:"),
+    ],
+)
+def test_the_plan_id_changes_with_everything_a_spec_says(old: str, new: str) -> None:
+    assert SPEC.replace(old, new) != SPEC
+    assert a_plan(SPEC.replace(old, new)).plan_id != a_plan().plan_id
+
+
+def test_what_is_written_out_as_the_default_changes_nothing() -> None:
+    written_out = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  rsaBits: [2048]\n  group: [P-256]")
+    assert a_plan(written_out + "pools: [local]\n") == a_plan()
+
+
+def test_the_plan_id_is_what_it_always_was() -> None:
+    """A stored plan must be found again by its spec: a change here makes every old plan another one."""
+    assert a_plan().plan_id == "7a123a762a940b70"
+
+
+def matrix_of(**dimensions: str) -> str:
+    """A matrix in a line; each value is the text of a list without its brackets."""
+    return "{" + ", ".join(f"{name}: [{values}]" for name, values in dimensions.items()) + "}"
+
+
+def spec_with(matrix: str) -> str:
+    head, _, tail = SPEC.partition("matrix:")
+    return f"{head}matrix: {matrix}\nmeasure:{tail.partition('measure:')[2]}"
+
+
+ALL_RSA_BITS = ", ".join(map(str, range(1024, 8200, 8)))
+LONG = 5000
+TOO_LARGE = {
+    "three matrices of 897": (
+        "".join(f"\n  - {matrix_of(protocol='TLSv1.2', keyExchange='RSA', rsaBits=ALL_RSA_BITS)}" for _ in range(3)),
+        3 * 897,
+    ),
+    "all key sizes in all ciphers": (
+        matrix_of(
+            protocol="TLSv1.2",
+            keyExchange="RSA",
+            rsaBits=ALL_RSA_BITS,
+            cipher="AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305",
+        ),
+        3 * 897,
+    ),
+    "astronomic": (
+        matrix_of(
+            protocol=", ".join(["TLSv1.2"] * LONG),
+            keyExchange=", ".join(["ECDHE-RSA"] * LONG),
+            cipher=", ".join(["x"] * LONG),
+            rsaBits=", ".join(["1024"] * LONG),
+            group=", ".join(["P-256"] * LONG),
+        ),
+        LONG**5,
+    ),
+}
+
+
+@pytest.mark.parametrize(("matrix", "count"), TOO_LARGE.values(), ids=TOO_LARGE)
+def test_a_matrix_that_is_too_large_is_refused_without_expanding(
+    matrix: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kexbench.planning.plan.expand", lambda _: pytest.fail("the matrix was expanded"))
+    with pytest.raises(DocumentError, match=f"matrix: {count:,} cases, more than the 2,000 a spec may have"):
+        a_plan(spec_with(matrix))
+
+
+def test_a_large_matrix_within_the_limit_is_planned() -> None:
+    matrix = matrix_of(protocol="TLSv1.2", keyExchange="RSA, DHE-RSA", rsaBits=ALL_RSA_BITS)
+    assert len(a_plan(spec_with(matrix).replace("20m", "99h")).cases) == 2 * 897
+
+
+def test_selectors_name_subjects_by_source_version_or_all_that_are_tracked() -> None:
+    def subjects(selectors: str) -> list[tuple[str, str | None]]:
+        plan = a_plan(SPEC.replace("fake: [1.0, 1.1]", f"openssl: {selectors}"))
+        return [(subject.reference, subject.declared_version) for subject in plan.subjects]
+
+    system, bookworm, trixie = (
+        ("openssl@system", None),
+        ("openssl@debian/bookworm", "3.0"),
+        ("openssl@debian/trixie", "3.5.4"),
+    )
+    assert subjects("tracked") == [system, bookworm, trixie]
+    assert subjects("[3.5, tracked]") == [trixie, system, bookworm]
+    assert subjects("[3.5.4, debian/trixie]") == [trixie]
+    assert subjects("debian/sid") == [("openssl@debian/sid", None)]
+
+
+@pytest.mark.parametrize("selector", ["3", "3.5", "3.5.4"])
+def test_a_version_selects_by_whole_numbers(selector: str) -> None:
+    plan = a_plan(SPEC.replace("fake: [1.0, 1.1]", f"openssl: [{selector}]"))
+    assert "openssl@debian/trixie" in [subject.reference for subject in plan.subjects]
+
+
+@pytest.mark.parametrize("selector", ["3.50", "3.5.40", "3.", "5", "system2", "debian/", "debian", "debian/a b", ""])
+def test_a_selector_that_names_nothing_is_told_what_there_is(selector: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        a_plan(SPEC.replace("fake: [1.0, 1.1]", f"openssl: ['{selector}']"))
+    assert f"'{selector}'" in str(caught.value)
+    assert "debian/trixie" in str(caught.value)
+
+
+def test_a_library_the_catalogue_does_not_have_tracks_nothing() -> None:
+    with pytest.raises(DocumentError, match="the catalogue tracks no version of gnutls"):
+        a_plan(SPEC.replace("fake: [1.0, 1.1]", "gnutls: tracked"))
+    assert "gnutls" not in a_catalogue().libraries
+
+
+def test_the_estimate_grows_with_everything_that_costs_time() -> None:
+    base = a_plan().estimated_s
+    for old, new in (("invocations: 6", "invocations: 12"), ("[1.0, 1.1]", "[1.0, 1.1, 1.2, 1.3]")):
+        assert a_plan(SPEC.replace(old, new)).estimated_s == pytest.approx(2 * base, rel=0.1)
+    assert a_plan(SPEC.replace("batches: 4", "batches: 8")).estimated_s > base
+
+
+def test_a_slow_handshake_is_thought_slower_than_a_fast_one() -> None:
+    cases = a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", "[ECDHE-ECDSA, RSA, DHE-RSA]\n  rsaBits: [1024, 4096]")).cases
+    costs = {case.key_exchange + str(case.rsa_bits): handshake_seconds(case) for case in cases}
+    assert costs["ECDHE-ECDSA0"] < costs["RSA1024"] < costs["DHE-RSA1024"] < costs["RSA4096"] < costs["DHE-RSA4096"]

@@ -1,0 +1,109 @@
+"""A test double of a ClickHouse server: its HTTP interface over chDB, the same engine.
+
+`python -m tests.store.clickhouse_double FOLDER` listens on a loopback port and prints it. Queries
+come one at a time over one chDB connection; settings of a request are set before and reset after it.
+"""
+
+import gzip
+import re
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import chdb
+import lz4.frame
+
+TRANSPORT = {"database", "query", "compress", "enable_http_compression", "client_protocol_version", "session_id"}
+TRANSPORT |= {"send_progress_in_http_headers", "http_headers_progress_interval_ms", "wait_end_of_query", "query_id"}
+DECODERS = {"": bytes, "gzip": gzip.decompress, "lz4": lz4.frame.decompress}
+INSERT = re.compile(rb"(INSERT INTO .+) FORMAT Native\s?", re.DOTALL)
+FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*$")
+
+
+class Engine:
+    """One statement at a time."""
+
+    def __init__(self, folder: str) -> None:
+        self._connection = chdb.connect(folder)
+        self._lock = threading.Lock()
+
+    def run(self, sql: bytes, arguments: dict[str, str]) -> tuple[bytes, str]:
+        """The answer and its format, empty where a statement has no answer."""
+        bound = {name[6:]: value for name, value in arguments.items() if name.startswith("param_")}
+        settings = {
+            name: value for name, value in arguments.items() if name not in TRANSPORT and not name.startswith("param_")
+        }
+        with self._lock:
+            self._connection.query(f"USE `{arguments.get('database') or 'default'}`")
+            if settings:
+                self._connection.query("SET " + ", ".join(f"{name} = '{value}'" for name, value in settings.items()))
+            try:
+                insert = INSERT.match(sql)
+                if insert and insert.end() < len(sql):
+                    return self._insert(insert[1].decode(), sql[insert.end() :]), ""
+                text = sql.decode().strip().rstrip(";")
+                wanted = FORMAT.search(text)
+                answer = self._connection.query(text, "TabSeparated", params=bound).bytes() or b""
+                has_answer = wanted or text.upper().startswith(("SELECT", "SHOW", "DESCRIBE", "EXISTS"))
+                return answer, (wanted[1] if wanted else "TabSeparated") if has_answer else ""
+            finally:
+                if settings:
+                    self._connection.query("SET " + ", ".join(f"{name} = DEFAULT" for name in settings))
+
+    def _insert(self, statement: str, block: bytes) -> bytes:
+        with tempfile.NamedTemporaryFile(suffix=".native") as file:
+            file.write(block)
+            file.flush()
+            return self._connection.query(f"{statement} FROM INFILE '{file.name}' FORMAT Native").bytes() or b""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    engine: Engine
+
+    def do_POST(self) -> None:
+        body = DECODERS[self.headers.get("Content-Encoding", "")](self._body())
+        arguments = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+        query = arguments.get("query", "").encode()
+        try:
+            answer, answer_format = self.engine.run(query + b"\n" + body if query else body, arguments)
+        except Exception as error:  # whatever the engine says is the answer
+            text = str(error)
+            code = re.search(r"Code: (\d+)", text)
+            self._respond(500, text.encode(), {"X-ClickHouse-Exception-Code": code[1] if code else "1"})
+        else:
+            self._respond(200, answer, {"X-ClickHouse-Format": answer_format} if answer_format else {})
+
+    do_GET = do_POST  # noqa: N815 (the name that the base class looks for)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def _respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(body)), "X-ClickHouse-Timezone": "UTC", **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+if __name__ == "__main__":
+    Handler.engine = Engine(sys.argv[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    print(server.server_port, flush=True)
+    server.serve_forever()

@@ -1,0 +1,45 @@
+"""The stores that the contract is checked on: embedded chDB, and a server over HTTP."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses
+
+SERVICES = Path(__file__).parents[2]
+_DATABASES = count()
+
+
+@pytest.fixture(scope="session")
+def server_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A test double of a ClickHouse server."""
+    command = [sys.executable, "-m", "tests.store.clickhouse_double", str(tmp_path_factory.mktemp("server"))]
+    with subprocess.Popen(command, cwd=SERVICES, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield f"http://127.0.0.1:{int(server.stdout.readline())}"
+        server.terminate()
+
+
+@pytest.fixture(params=["embedded", "server"])
+def dsn(request: pytest.FixtureRequest) -> str:
+    found: str = request.getfixturevalue("warm_chdb" if request.param == "embedded" else "server_dsn")
+    return found
+
+
+@pytest.fixture
+def database() -> str:
+    """A name that no other test uses."""
+    return f"contract_{next(_DATABASES)}"
+
+
+@pytest.fixture
+def store(dsn: str, database: str) -> Iterator[ClickHouseStore]:
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    store.migrate()
+    yield store
+    store.close()

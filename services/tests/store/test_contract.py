@@ -1,0 +1,391 @@
+"""What every store promises, checked on embedded chDB and on a server over HTTP."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import Invocation, Metric, OutcomeKind
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import InvocationKey, Selection, Store
+from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
+
+pytestmark = pytest.mark.xdist_group("store")
+CPU = Selection(Metric.CPU_NS)
+ONE, TWO = "fake@1.0", "fake@1.1"
+HOSTILE = [
+    "a'b",
+    "\\",
+    "\\'",
+    "\t",
+    "\n",
+    "\0",
+    "'; DROP TABLE runs; --",
+    "{metric:String}",
+    "%s",
+    "é",
+    "[]",
+    "\\N",
+    "",
+]
+
+
+def whole_state(store: Store, run: Run) -> dict[str, Any]:
+    """All that a reader can learn of a store that holds one run."""
+    return {
+        "runs": store.runs(10),
+        "run": store.run(run.run_id),
+        "progress": store.progress([run.run_id]),
+        "invocations": store.invocations(run.run_id),
+        "hosts": store.host_kinds(),
+        "subjects": store.subjects(),
+        "medians": store.medians(CPU),
+        "outcomes": store.outcomes(CPU),
+        "export": list(store.export(CPU)),
+    }
+
+
+def medians(store: Store, selection: Selection = CPU) -> list[tuple[str, float]]:
+    return [(f"{row.subject.library}@{row.subject.source}", row.median) for row in store.medians(selection)]
+
+
+def started(store: Store, run: Run | None = None) -> Run:
+    run = run or a_run()
+    store.add_run(run)
+    store.add_event(an_event(run))
+    return run
+
+
+def without(found: Any, *columns: str) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name not in columns}
+
+
+def test_an_empty_store_answers_every_question_with_nothing(store: Store) -> None:
+    state = whole_state(store, a_run())
+    assert state.pop("run") is None
+    assert not any(state.values())
+
+
+def test_the_engine_says_what_it_is(store: Store, dsn: str) -> None:
+    assert store.engine().startswith("chDB 2" if dsn.startswith("chdb") else "ClickHouse 2")
+
+
+def test_a_run_comes_back_as_it_was(store: Store) -> None:
+    run = a_run(spec=SPEC.replace("Two versions", "Zwei «Versionen» und 'keine' \\\\n"))
+    store.add_run(run)
+    assert store.run(run.run_id) == run
+    assert store.runs(10) == [run]
+    assert store.run("another") is None
+
+
+def test_an_invocation_comes_back_as_medians_subjects_hosts_and_values(store: Store) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, 4, cpu_ns={ONE: [1000, 1020, 1001], TWO: [2000, 2100]}))
+    first, second = store.medians(CPU)
+    assert (first.median, second.median) == (1001, 2050)
+    assert (first.case, first.run_id) == (run.plan.case(RSA), run.run_id)
+    assert first.measured_at == NOON + timedelta(minutes=1, seconds=4)
+    assert first.unit == second.unit == f"{run.plan.jobs[1].job_id}/4"
+    kits = [run.kits[ONE], run.kits[TWO]]
+    assert [asdict(row)["kit_id"] for row in store.subjects()] == [kit.kit_id for kit in kits]
+    assert store.subjects() == [first.subject, second.subject]
+    assert first.subject.build_profile == kits[0].build_profile.id
+    assert [asdict(row) for row in store.host_kinds()] == [{"pool": "local", "cpu_model": HOST.cpu_model}]
+    assert store.invocations(run.run_id) == {InvocationKey(run.plan.jobs[1].job_id, 1, RSA, 4)}
+    exported = list(store.export(CPU))
+    assert [row["values"] for row in exported] == [[1000, 1020, 1001], [2000, 2100]]
+    assert (exported[0]["n"], exported[0]["case_id"], exported[0]["version"]) == (3, RSA, "1.0")
+
+
+def test_each_metric_is_apart_from_the_others(store: Store) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1000}))
+    assert medians(store, Selection(Metric.CLIENT_CPU_NS)) == [(ONE, 250)]
+    assert medians(store, Selection(Metric.SERVER_CPU_NS)) == [(ONE, 750)]
+    assert medians(store, Selection(Metric.WALL_NS)) == []
+
+
+def test_every_write_can_be_repeated_without_changing_anything(store: Store) -> None:
+    run = a_run()
+    writes: list[Callable[[], None]] = [
+        lambda: store.add_run(run),
+        lambda: store.add_event(an_event(run)),
+        lambda: store.add_invocation(
+            run, an_invocation(run, cpu_ns={ONE: [5, 6]}, outcomes=[an_outcome(TWO)], preempted_batches=2)
+        ),
+        lambda: store.add_event(an_event(run, RunState.FINISHED, seconds=9)),
+    ]
+    for write in writes:
+        write()
+    before = whole_state(store, run)
+    assert before["progress"][run.run_id].invocations_stored == 1
+    assert before["progress"][run.run_id].preempted_batches == 2
+    for write in [*writes, *writes]:
+        write()
+    assert whole_state(store, run) == before
+
+
+def test_the_same_invocation_with_other_content_is_never_counted_twice(store: Store) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [5, 6], TWO: [7, 8]}))
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: [50, 60], TWO: [70, 80]}))
+    assert medians(store) in ([(ONE, 5.5), (TWO, 7.5)], [(ONE, 55), (TWO, 75)])
+    assert store.progress([run.run_id])[run.run_id].invocations_stored == 1
+    assert len(list(store.export(CPU))) == 2
+
+
+def test_a_run_of_the_same_id_made_at_another_time_does_not_hide_the_first(store: Store) -> None:
+    first, second = a_run(), a_run(created_at=NOON + timedelta(days=1))
+    store.add_run(first)
+    store.add_run(second)
+    assert store.run(first.run_id) == first
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1), (3, 2, 1)])
+def test_of_several_attempts_exactly_the_first_counts_whichever_came_first(
+    store: Store, order: tuple[int, ...]
+) -> None:
+    run = started(store)
+    for attempt in order:
+        store.add_invocation(
+            run,
+            an_invocation(
+                run,
+                cpu_ns={ONE: [100 * attempt] * attempt},
+                outcomes=[an_outcome(TWO, reason=f"attempt {attempt}")],
+                attempt=attempt,
+                preempted_batches=attempt,
+            ),
+        )
+    assert medians(store) == [(ONE, 100)]
+    assert [row.reason for row in store.outcomes(CPU)] == ["attempt 1"]
+    assert [row["values"] for row in store.export(CPU)] == [[100]]
+    progress = store.progress([run.run_id])[run.run_id]
+    assert (progress.invocations_stored, progress.preempted_batches) == (1, 1)
+    assert {key.attempt for key in store.invocations(run.run_id)} == set(order)
+
+
+def test_attempts_are_chosen_for_each_invocation_apart(store: Store) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, 0, cpu_ns={ONE: 1}))
+    for number in (0, 1):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 2}, attempt=2))
+    store.add_invocation(run, an_invocation(run, 0, cpu_ns={ONE: 3}, attempt=2, case_id=ECDSA))
+    assert sorted(value for _, value in medians(store)) == [1, 2, 3]
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+class DyingStore(ClickHouseStore):
+    """Ends after so many of an invocation's inserts."""
+
+    survives = 0
+
+    def _insert(self, table: str, content: list[dict[str, Any]]) -> None:
+        if self.survives == 0:
+            raise Killed
+        self.survives -= 1
+        super()._insert(table, content)
+
+
+def dies_after(inserts: int, store: ClickHouseStore, run: Run, invocation: Invocation) -> None:
+    dying = DyingStore(store._dsn, store._database, store._clauses)
+    dying.survives = inserts
+    with pytest.raises(Killed):
+        dying.add_invocation(run, invocation)
+    dying.close()
+
+
+@pytest.mark.parametrize("inserts", [1, 2])
+def test_an_upload_killed_between_its_inserts_counts_for_nothing_until_repeated(
+    store: ClickHouseStore, inserts: int
+) -> None:
+    run = started(store)
+    invocation = an_invocation(run, cpu_ns={ONE: [5, 6]}, outcomes=[an_outcome(TWO)])
+    before = whole_state(store, run)
+    dies_after(inserts, store, run, invocation)
+    assert whole_state(store, run) == before
+    store.add_invocation(run, invocation)
+    assert medians(store) == [(ONE, 5.5)]
+    assert [row.invocations for row in store.outcomes(CPU)] == [1]
+
+
+def test_a_half_stored_first_attempt_does_not_hide_a_whole_second_one(store: ClickHouseStore) -> None:
+    run = started(store)
+    dies_after(2, store, run, an_invocation(run, cpu_ns={ONE: 1}, attempt=1))
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 2}, attempt=2))
+    assert medians(store) == [(ONE, 2)]
+
+
+def test_a_half_stored_newer_run_does_not_hide_the_older_numbers(store: ClickHouseStore) -> None:
+    old, new = started(store), started(store, a_run("new", created_at=NOON + timedelta(days=1)))
+    store.add_invocation(old, an_invocation(old, cpu_ns={ONE: 1}))
+    dies_after(1, store, new, an_invocation(new, cpu_ns={ONE: 2}))
+    assert medians(store) == [(ONE, 1)]
+
+
+def test_the_newest_run_of_each_cell_is_read_whatever_its_name(store: Store) -> None:
+    old, new = a_run("z-older"), a_run("a-newer", created_at=NOON + timedelta(days=40))
+    for run in (old, new):
+        started(store, run)
+    for number in range(3):
+        store.add_invocation(old, an_invocation(old, number, cpu_ns={ONE: 100, TWO: 110}))
+    store.add_invocation(new, an_invocation(new, cpu_ns={ONE: 200}))
+    store.add_invocation(old, an_invocation(old, cpu_ns={ONE: 300}, case_id=ECDSA))
+    assert sorted(medians(store)) == [(ONE, 200), (ONE, 300), (TWO, 110), (TWO, 110), (TWO, 110)]
+    assert (
+        sorted(medians(store, Selection(Metric.CPU_NS, run_id="z-older", case_id=RSA)))
+        == [(ONE, 100)] * 3 + [(TWO, 110)] * 3
+    )
+
+
+def test_two_kits_of_one_version_from_different_sources_are_two_subjects(store: Store) -> None:
+    run = started(store, a_run(spec=SPEC.replace("[1.0, 1.1]", "[1.0+seed=1, 1.0+seed=2]")))
+    for number in range(3):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={"fake@1.0+seed=1": 10, "fake@1.0+seed=2": 20}))
+    assert medians(store) == [("fake@1.0+seed=1", 10)] * 3 + [("fake@1.0+seed=2", 20)] * 3
+
+
+def test_a_newer_run_of_one_source_does_not_hide_another_source_of_the_same_version(store: Store) -> None:
+    for day, source in enumerate(("1.0+seed=1", "1.0+seed=2")):
+        spec = SPEC.replace("[1.0, 1.1]", f"[{source}]")
+        run = started(store, a_run(source, spec=spec, created_at=NOON + timedelta(days=day)))
+        store.add_invocation(run, an_invocation(run, cpu_ns={f"fake@{source}": day + 1}))
+    assert medians(store) == [("fake@1.0+seed=1", 1), ("fake@1.0+seed=2", 2)]
+
+
+def test_versions_stand_in_the_order_of_versions(store: Store) -> None:
+    run = started(store, a_run(spec=SPEC.replace("[1.0, 1.1]", "[3.10, 3.9, 3.9.1, 10.0]")))
+    store.add_invocation(run, an_invocation(run, cpu_ns=dict.fromkeys(run.kits, 1)))
+    in_order = ["3.9", "3.9.1", "3.10", "10.0"]
+    assert [row.version for row in store.subjects()] == in_order
+    assert [row.subject.version for row in store.medians(CPU)] == in_order
+    assert [row["version"] for row in store.export(CPU)] == in_order
+
+
+def test_a_selection_narrows_every_dimension(store: Store) -> None:
+    other_host = HOST.model_copy(update={"cpu_model": "Other CPU"})
+    openssl = {"openssl@system": a_kit("openssl@system", version="3.0.2")}
+    spec = SPEC.replace("  - fake: [1.0, 1.1]", "  - fake: 1.0\n  - openssl: system")
+    here = started(store, a_run("here", spec=spec, kits=openssl))
+    there = started(store, a_run("there", spec=spec, kits=openssl, host=other_host, created_at=NOON - timedelta(1)))
+    for run, value in ((here, 1), (there, 2)):
+        for case_id in (RSA, ECDSA):
+            store.add_invocation(run, an_invocation(run, case_id=case_id, cpu_ns={ONE: value, "openssl@system": value}))
+
+    def count(**narrowed: Any) -> int:
+        selection = Selection(Metric.CPU_NS, **narrowed)
+        return len(store.medians(selection)) + len(list(store.export(selection)))
+
+    assert count(run_id="there") == 4 + 4
+    assert count(cpu_model="Other CPU") == 4 + 4
+    assert count(cpu_model="Other CPU", case_id=RSA) == 2 + 2
+    assert count(cpu_model="Other CPU", case_id=RSA, libraries=("openssl",)) == 1 + 1
+    assert count(cpu_model="Other CPU", libraries=("openssl", "fake")) == 4 + 4
+    assert count(pool="elsewhere") == 0
+    assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model, "Other CPU"]
+
+
+def test_no_text_of_a_user_is_more_than_a_value(store: Store) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
+    for text in filter(None, HOSTILE):
+        assert store.medians(replace(CPU, pool=text)) == [], text
+        assert store.medians(replace(CPU, cpu_model=text)) == [], text
+        assert store.medians(replace(CPU, case_id=text)) == [], text
+        assert store.medians(replace(CPU, run_id=text)) == [], text
+        assert store.run(text) is None
+    assert store.medians(Selection(Metric.CPU_NS, libraries=tuple(HOSTILE))) == []
+    assert len(store.medians(Selection(Metric.CPU_NS, libraries=(*HOSTILE, "fake")))) == 1
+    assert store.progress(HOSTILE) == {}
+
+
+def test_any_text_is_stored_as_it_is(store: Store) -> None:
+    run = started(store)
+    outcomes = [an_outcome(ONE, reason=text) for text in HOSTILE]
+    for number, outcome in enumerate(outcomes[:6]):
+        store.add_invocation(
+            run,
+            an_invocation(run, number, outcomes=[outcome.model_copy(update={"kind": list(OutcomeKind)[number % 5]})]),
+        )
+    found = {row.reason for row in store.outcomes(CPU)}
+    assert found <= set(HOSTILE)
+    assert {"\\", "\\'", "\t", "\n"} <= found
+
+
+def test_outcomes_are_counted_and_the_most_frequent_comes_first(store: Store) -> None:
+    run = started(store)
+    for number, kind in enumerate([OutcomeKind.CRASHED, OutcomeKind.HUNG, OutcomeKind.HUNG]):
+        store.add_invocation(run, an_invocation(run, number, outcomes=[an_outcome(ONE, kind)]))
+    assert [(row.kind, row.invocations) for row in store.outcomes(CPU)] == [
+        (OutcomeKind.HUNG, 2),
+        (OutcomeKind.CRASHED, 1),
+    ]
+
+
+def test_outcomes_of_an_older_run_are_forgotten(store: Store) -> None:
+    for run_id, kind, day in (("a", OutcomeKind.CRASHED, 1), ("b", OutcomeKind.HUNG, 0)):
+        run = started(store, a_run(run_id, created_at=NOON + timedelta(days=day)))
+        store.add_invocation(run, an_invocation(run, outcomes=[an_outcome(ONE, kind)]))
+    assert [(row.run_id, row.kind) for row in store.outcomes(CPU)] == [("a", OutcomeKind.CRASHED)]
+
+
+def test_the_newest_event_is_the_state_in_whatever_order_events_arrive(store: Store) -> None:
+    run = a_run()
+    store.add_run(run)
+    for state, seconds in ((RunState.FINISHED, 5.0), (RunState.RUNNING, 1.0), (RunState.FAILED, 3.0)):
+        store.add_event(an_event(run, state, seconds=seconds, detail=str(state)))
+    event = store.progress([run.run_id])[run.run_id].event
+    assert (event.state, event.detail, event.at) == (RunState.FINISHED, "finished", NOON + timedelta(seconds=5))
+
+
+@pytest.mark.parametrize("end", [RunState.FINISHED, RunState.CANCELLED, RunState.FAILED])
+def test_a_run_that_ended_within_the_millisecond_it_began_has_ended(store: Store, end: RunState) -> None:
+    run = a_run()
+    for state in (end, RunState.RUNNING):
+        store.add_event(an_event(run, state))
+    assert store.progress([run.run_id])[run.run_id].event.state is end
+
+
+def test_runs_are_listed_newest_first_and_page_by_page_without_gaps(store: Store) -> None:
+    runs = [a_run(f"run-{number}", created_at=NOON + timedelta(seconds=number // 3)) for number in range(12)]
+    for run in runs:
+        store.add_run(run)
+    seen: list[str] = []
+    page = store.runs(2)
+    while page:
+        assert len(page) >= 2
+        seen += [run.run_id for run in page]
+        page = store.runs(2, page[-1].created_at)
+    assert seen == [run.run_id for run in sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)]
+
+
+def test_runs_before_the_beginning_of_time_are_none(store: Store) -> None:
+    store.add_run(a_run())
+    assert store.runs(5, NOON.replace(year=1)) == []
+    assert len(store.runs(5, NOON.replace(year=9999))) == 1
+
+
+def test_threads_may_read_and_write_at_once(store: Store) -> None:
+    run = started(store, a_run(spec=SPEC.replace("invocations: 6", "invocations: 12")))
+
+    def add(number: int) -> int:
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: number + 1}))
+        return len(store.medians(CPU))
+
+    with ThreadPoolExecutor(6) as pool:
+        seen = list(pool.map(add, range(12)))
+    assert all(number >= 1 for number in seen)
+    assert sorted(value for _, value in medians(store)) == list(range(1, 13))
+
+
+def test_a_closed_store_opens_again_with_everything_in_it(store: ClickHouseStore) -> None:
+    run = started(store)
+    store.close()
+    assert store.run(run.run_id) == run

@@ -1,0 +1,120 @@
+"""Migrations: once, in order, never backwards, and again after a kill anywhere."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kexbench.store import migrate
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses, load_migrations, pending
+from kexbench.store.port import StoreError
+from tests.builders import a_run
+
+pytestmark = pytest.mark.xdist_group("store")
+STATEMENTS = sum(len(migration.statements) for migration in load_migrations())
+
+
+class WatchedStore(ClickHouseStore):
+    """Keeps the statements it was told to run, and fails at one of them if asked to."""
+
+    fails_at: int | None = None
+
+    def __init__(self, dsn: str, database: str) -> None:
+        super().__init__(dsn, database, EngineClauses())
+        self.statements: list[str] = []
+
+    def _command(self, sql: str, client: object = None) -> None:
+        if len(self.statements) == self.fails_at:
+            raise InterruptedError
+        self.statements.append(sql)
+        super()._command(sql, client)  # type: ignore[arg-type]
+
+
+def test_the_migrations_of_this_release_are_numbered_and_each_does_something() -> None:
+    found = load_migrations()
+    assert [migration.version for migration in found] == list(range(1, len(found) + 1))
+    assert all(migration.statements for migration in found)
+
+
+def test_migrations_run_once(dsn: str, database: str) -> None:
+    first, second = WatchedStore(dsn, database), WatchedStore(dsn, database)
+    first.migrate()
+    second.migrate()
+    assert len(first.statements) == len(second.statements) + STATEMENTS
+    assert all("IF NOT EXISTS" in statement for statement in second.statements)
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("fails_at", range(STATEMENTS + 2))
+def test_a_migration_killed_at_any_statement_goes_on_the_next_time(
+    warm_chdb: str, database: str, fails_at: int
+) -> None:
+    dying, store = WatchedStore(warm_chdb, database), WatchedStore(warm_chdb, database)
+    dying.fails_at = fails_at
+    with pytest.raises(InterruptedError):
+        dying.migrate()
+    dying.close()
+    store.migrate()
+    store.add_run(a_run())
+    assert store.runs(1) == [a_run()]
+    assert store.host_kinds() == []
+    store.close()
+
+
+def test_a_store_of_a_newer_release_is_refused(dsn: str, database: str) -> None:
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    store.migrate()
+    newer = {"version": len(load_migrations()) + 1, "name": "later", "sha256": "0" * 64, "statements": 1}
+    store._insert("schema_migrations", [newer])
+    with pytest.raises(StoreError, match="use the newer release"):
+        store.migrate()
+    store.close()
+
+
+def test_a_store_whose_migration_was_another_is_refused(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    store.migrate()
+    edited = [replace(migration, sha256="0" * 64) for migration in load_migrations()]
+    monkeypatch.setattr(migrate, "load_migrations", lambda: edited)
+    with pytest.raises(StoreError, match="migration 1 differs"):
+        store.migrate()
+    store.close()
+
+
+def test_what_is_pending_is_what_was_not_applied() -> None:
+    found = load_migrations()
+    assert pending(found, {}) == found
+    assert pending(found, {migration.version: migration.sha256 for migration in found}) == []
+
+
+def test_a_gap_in_the_numbers_is_a_damaged_installation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "0002_later.sql").write_text("CREATE TABLE later (x Int8) ENGINE = Memory")
+    monkeypatch.setattr(migrate, "files", lambda _: tmp_path)
+    with pytest.raises(StoreError, match="not numbered 1, 2, 3"):
+        load_migrations()
+
+
+def test_a_cluster_fills_in_its_own_engine() -> None:
+    clauses = EngineClauses("ReplicatedReplacingMergeTree", "replicated_deduplication_window")
+    for migration in load_migrations():
+        for statement in migration.statements:
+            filled = clauses.fill(statement)
+            assert "$" not in filled
+            assert " non_replicated" not in filled
+            assert "ENGINE = Replac" not in filled
+
+
+@pytest.mark.parametrize("name", ["", "a-b", "a; DROP", "a`b", "1a"])
+def test_a_database_name_that_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(StoreError, match="not a database name"):
+        ClickHouseStore("chdb:///nowhere", name, EngineClauses())
+
+
+def test_a_server_that_does_not_answer_is_an_error_in_words() -> None:
+    store = ClickHouseStore("http://127.0.0.1:1", "kexbench", EngineClauses())
+    with pytest.raises(StoreError, match=r"127\.0\.0\.1:1"):
+        store.migrate()

@@ -1,0 +1,126 @@
+"""Generated schemas and golden examples: checked in, up to date, and true of each other."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel
+
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.samples import Invocation
+from kexbench.runner.records import Batch, Bye, Hello, Ready, WorkerRecord, parse_record
+from kexbench.runner.ticket import Ticket
+from kexbench.schemas import generated_files
+from tests.builders import (
+    ECDSA,
+    EXAMPLES,
+    REFERENCE,
+    SPEC,
+    a_plan,
+    a_run,
+    a_ticket,
+    an_event,
+    an_invocation,
+    an_outcome,
+    assert_golden,
+)
+
+SCHEMAS = EXAMPLES.parent
+SESSION = EXAMPLES / "worker-session.ndjson"
+GENERATED = generated_files()
+
+
+def examples() -> dict[str, BaseModel]:
+    run = a_run(spec=SPEC + REFERENCE)
+    return {
+        "plan": a_plan(SPEC + REFERENCE),
+        "run": run,
+        "run-event": an_event(run, RunState.FAILED, detail="the runner failed"),
+        "ticket": a_ticket(run),
+        "invocation": an_invocation(
+            run,
+            3,
+            case_id=ECDSA,
+            cpu_ns={"fake@1.0": [1000, 1010, 1005, 1002]},
+            outcomes=[an_outcome("fake@1.1")],
+            preempted_batches=1,
+        ),
+    }
+
+
+def schema_of(name: str) -> Draft202012Validator:
+    found = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    Draft202012Validator.check_schema(found)
+    return Draft202012Validator(found)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_generated_file_is_checked_in_as_it_is_generated(name: str) -> None:
+    path = SCHEMAS / name
+    assert path.is_file(), f"{name} is not checked in: run `make generate`"
+    assert path.read_text(encoding="utf-8") == GENERATED[name], f"{name} is stale: run `make generate`"
+
+
+def test_no_schema_is_left_over_from_a_format_that_is_gone() -> None:
+    assert {path.name for path in SCHEMAS.glob("*.json")} == set(GENERATED), "remove it, or run `make generate`"
+
+
+@pytest.mark.parametrize("name", examples())
+def test_a_golden_example_is_what_the_model_writes(name: str) -> None:
+    assert_golden(EXAMPLES / f"{name}.json", examples()[name].model_dump_json(indent=2) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("plan", Plan),
+        ("run", Run),
+        ("run-event", RunEvent),
+        ("ticket", Ticket),
+        ("invocation", Invocation),
+        ("kit-manifest", KitManifest),
+    ],
+)
+def test_a_golden_example_satisfies_its_schema_and_comes_back_unchanged(name: str, model: type[BaseModel]) -> None:
+    text = (EXAMPLES / f"{name}.json").read_text(encoding="utf-8")
+    schema_of(name).validate(json.loads(text))
+    read = model.model_validate_json(text)
+    assert read.model_dump_json(indent=2) + "\n" == text
+    assert name not in examples() or read == examples()[name]
+
+
+@pytest.mark.parametrize("name", examples())
+def test_the_schema_of_a_format_knows_all_its_fields_and_no_others(name: str) -> None:
+    example = json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+    schema = schema_of(name)
+    assert not schema.is_valid({**example, "surplus": 1})
+    required = json.loads(GENERATED[f"{name}.schema.json"])["required"]
+    assert required
+    assert not any(schema.is_valid({key: example[key] for key in example if key != gone}) for gone in required)
+
+
+def test_the_session_of_a_real_worker_is_read_whole() -> None:
+    lines = SESSION.read_bytes().splitlines()
+    records = [parse_record(line) for line in lines]
+    assert isinstance(records[0], Hello)
+    assert isinstance(records[-1], Bye)
+    assert {Ready, Batch} < {type(record) for record in records}
+    for line, record in zip(lines, records, strict=True):
+        schema_of("worker-record").validate(json.loads(line))
+        assert json.loads(WorkerRecord.dump_json(record)) == json.loads(line)
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"{}", b"[]", b'{"type":"bye","x":1}', b'{"type":"hi"}', b"\xff", b'{"type":"bye"']
+)
+def test_what_is_no_record_is_refused_as_a_value_error(line: bytes) -> None:
+    with pytest.raises(ValueError, match="not a record"):
+        parse_record(line)
+
+
+@pytest.mark.parametrize("path", sorted(Path(EXAMPLES).glob("*")), ids=lambda path: path.name)
+def test_no_example_names_a_place_on_somebodys_machine(path: Path) -> None:
+    assert not any(word in path.read_text() for word in ("/home/", "/root/", "/tmp/", "/work/"))
