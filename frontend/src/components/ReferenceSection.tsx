@@ -87,7 +87,9 @@ function Measured({ row }: { row: ReferenceRowView | undefined }) {
 export function ratioText({ ratio, ratio_low, ratio_high }: Partial<ReferenceRowView>): string {
   if (ratio == null) return "no ratio";
   const bounds =
-    ratio_low == null || ratio_high == null ? "" : ` [${ratio_low.toFixed(2)}, ${ratio_high.toFixed(2)}]`;
+    ratio_low == null || ratio_high == null || ratio_low === ratio_high
+      ? ""
+      : ` [${ratio_low.toFixed(2)}, ${ratio_high.toFixed(2)}]`;
   return ratio.toFixed(2) + bounds;
 }
 
