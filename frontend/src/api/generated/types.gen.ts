@@ -1388,6 +1388,10 @@ export type StoredInvocationsErrors = {
      */
     409: Problem;
     /**
+     * No length given
+     */
+    411: Problem;
+    /**
      * Too large
      */
     413: Problem;

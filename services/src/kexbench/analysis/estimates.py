@@ -6,6 +6,7 @@ independent, so an invocation counts as one value, the median of its batches.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -46,11 +47,20 @@ class RatioEstimate:
 def estimate_median(medians: Sequence[float]) -> MedianEstimate:
     """The median of invocation medians and its interval by order statistics (the binomial inversion
     of the sign test; Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2)."""
-    values = np.asarray(medians, dtype=float)
-    interval: Any = scipy.stats.quantile_test(values, p=0.5).confidence_interval(confidence_level=CONFIDENCE)
-    low, high = float(interval.low), float(interval.high)
-    known = bool(np.isfinite(low) and np.isfinite(high))
-    return MedianEstimate(float(np.median(values)), low if known else None, high if known else None, len(values))
+    values = np.sort(np.asarray(medians, dtype=float))
+    ranks = _interval_ranks(len(values))
+    low, high = (float(values[rank]) for rank in ranks) if ranks else (None, None)
+    return MedianEstimate(float(np.median(values)), low, high, len(values))
+
+
+@cache
+def _interval_ranks(count: int) -> tuple[int, int] | None:
+    """Which of `count` sorted values bound the interval, from 0; None where even the outermost are too near.
+    The ranks depend on the count alone, so they are found once, on the values 0, 1, 2 and so on."""
+    interval: Any = scipy.stats.quantile_test(range(count), q=(count - 1) / 2, p=0.5).confidence_interval(CONFIDENCE)
+    if not np.isfinite([interval.low, interval.high]).all():
+        return None
+    return int(interval.low), int(interval.high)
 
 
 def compare(subject: Mapping[str, float], against: Mapping[str, float]) -> RatioEstimate | None:

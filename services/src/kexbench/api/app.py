@@ -1,5 +1,6 @@
 """The application: routes, problems and the built pages, around a store that is handed in."""
 
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import reading, uploading
-from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
+from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
 from kexbench.store.port import Store
 
 API_PREFIX = "/api/v1"
@@ -46,6 +47,17 @@ class _Api(FastAPI):
         return document
 
 
+def _refuse_body(request: Request) -> ProblemError | None:
+    """Why a body must not even be read: it would be held in memory before anybody asks for a token."""
+    length = request.headers.get("content-length")
+    if length is None and "transfer-encoding" in request.headers:
+        return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
+    if length is not None and int(length) > uploading.MAX_UPLOAD_BYTES:
+        detail = f"more than {uploading.MAX_UPLOAD_BYTES} bytes in one upload"
+        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+    return None
+
+
 def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
     """`secret` signs upload tokens; `pages` is the folder of the built frontend, or None for the API alone."""
     app = _Api(
@@ -63,7 +75,8 @@ def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]
-        response = await call_next(request)
+        refused = _refuse_body(request)
+        response = problem_response(refused) if refused else await call_next(request)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Content-Security-Policy", _POLICY)
         return response

@@ -30,7 +30,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(ProblemError)
     def _known(_: Request, error: ProblemError) -> JSONResponse:
-        return _respond(error.status, error.detail, error.remedy)
+        return problem_response(error)
 
     @app.exception_handler(StoreError)
     def _store(_: Request, error: StoreError) -> JSONResponse:
@@ -46,6 +46,12 @@ def install_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def _http(_: Request, error: HTTPException) -> JSONResponse:
         return _respond(HTTPStatus(error.status_code), str(error.detail), headers=dict(error.headers or {}))
+
+
+def problem_response(error: ProblemError) -> JSONResponse:
+    """Also for middleware, whose exceptions no handler sees."""
+    headers = {"WWW-Authenticate": "Bearer"} if error.status is HTTPStatus.UNAUTHORIZED else None
+    return _respond(error.status, error.detail, error.remedy, headers=headers)
 
 
 def _respond(

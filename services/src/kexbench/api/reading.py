@@ -36,7 +36,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
-from kexbench.store.port import MedianRow, OutcomeRow, RunProgress, Selection, Store
+from kexbench.store.port import EXPORT_COLUMNS, MedianRow, OutcomeRow, RunProgress, Selection, Store
 
 METRICS = (
     MetricView(metric=Metric.CPU_NS, title="CPU time, both sides", unit="ns"),
@@ -269,19 +269,18 @@ def _point(rows: list[MedianRow]) -> SeriesPoint:
 
 
 def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """A header even without rows is not possible: the columns come with the first row."""
+    """A header, then a line a row, written as it is read."""
     buffer = io.StringIO()
-    writer: csv.DictWriter[str] | None = None
+    writer = csv.DictWriter(buffer, EXPORT_COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for row in rows:
-        row["values"] = " ".join(map(repr, row["values"]))
-        row["measured_at"] = row["measured_at"].isoformat()
-        if writer is None:
-            writer = csv.DictWriter(buffer, list(row), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow(row)
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
+        row["values"] = " ".join(map(repr, row["values"]))
+        row["measured_at"] = row["measured_at"].isoformat()
+        writer.writerow(row)
+    yield buffer.getvalue()
 
 
 def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:

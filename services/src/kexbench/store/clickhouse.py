@@ -20,6 +20,7 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.store import migrate, rows
 from kexbench.store.port import (
+    EXPORT_COLUMNS,
     HostKindRow,
     InvocationKey,
     MedianRow,
@@ -216,10 +217,9 @@ class ClickHouseStore:
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
         """Counted samples with their batch values, in the order of the table."""
+        columns = ", ".join(f"`{column}`" for column in EXPORT_COLUMNS)
         query = (
-            "SELECT run_id, job_id, invocation, measured_at, pool, cpu_model, library, version, source,"
-            " build_profile_label AS build_profile, kit_id, case_id, protocol, key_exchange, rsa_bits, curve,"
-            " `group`, cipher, metric, n, median, p05, p95, values"
+            f"SELECT {columns.replace('`build_profile`', 'build_profile_label AS `build_profile`')}"
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED}"
             " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
         )

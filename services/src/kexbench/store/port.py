@@ -90,6 +90,14 @@ class Selection:
     run_id: str | None = None
 
 
+EXPORT_COLUMNS = (
+    *("run_id", "job_id", "invocation", "measured_at", "pool", "cpu_model", "library", "version", "source"),
+    *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
+    *("metric", "n", "median", "p05", "p95", "values"),
+)
+"""What an exported sample holds, in this order; `build_profile` is the label that people read."""
+
+
 class Store(Protocol):
     """Implementations are safe to call from several threads."""
 
