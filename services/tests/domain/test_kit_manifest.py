@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
+from tests.builders import assert_golden
 
 GOLDEN = Path(__file__).parents[3] / "bench-specs/schema/examples/kit-manifest.json"
 
@@ -57,11 +58,7 @@ def changed(field: str) -> Any:
 
 
 def test_the_golden_manifest_is_what_the_model_writes() -> None:
-    written = KitManifest.sealed(**example()).model_dump_json(indent=2) + "\n"
-    if not GOLDEN.is_file() or GOLDEN.read_text() != written:
-        twin = GOLDEN.with_suffix(".actual.json")
-        twin.write_text(written)
-        pytest.fail(f"the manifest's format changed; if that is meant, move {twin.name} over {GOLDEN.name}")
+    assert_golden(GOLDEN, KitManifest.sealed(**example()).model_dump_json(indent=2) + "\n")
 
 
 def test_the_golden_manifest_is_read_back_unchanged() -> None:
