@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 
 from kexbench.api.models import Cell, ReferenceRowView, RunDetail, RunSummary, SideCosts
-from kexbench.cli.words import percent, rate_text
+from kexbench.cli.words import by_library, percent, rate_text
 
 LEGEND = (
     "Handshakes per CPU-second, client and server together; ± is the 95% interval of the median.\n"
@@ -63,18 +63,13 @@ def outcome_lines(detail: RunDetail) -> list[str]:
 
 
 def runs_table(runs: list[RunSummary]) -> Table:
+    """A line a run; its time is the beginning of its id."""
     table = Table(box=None, header_style="bold")
-    for column in ("run", "spec", "state", "created", "subjects", "invocations"):
-        table.add_column(column, no_wrap=column == "run", overflow="fold")
+    for column in ("run", "spec", "state", "stored", "subjects"):
+        table.add_column(column, no_wrap=column in ("run", "state", "stored"), overflow="fold")
     for run in runs:
-        table.add_row(
-            run.run_id,
-            run.spec_name,
-            str(run.state),
-            f"{run.created_at:%Y-%m-%d %H:%M} UTC",
-            ", ".join(run.subjects),
-            f"{run.invocations_stored}/{run.invocations_planned}",
-        )
+        stored = f"{run.invocations_stored}/{run.invocations_planned}"
+        table.add_row(run.run_id, run.spec_name, str(run.state), stored, by_library(run.subjects))
     return table
 
 

@@ -21,3 +21,11 @@ def percent(ratio: float) -> str:
 def duration_words(seconds: float) -> str:
     """`45 s` or `12 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def by_library(names: list[str]) -> str:
+    """`openssl 3.0.19, 3.5.7; gnutls 3.8.9` from names of a library and a version each."""
+    versions: dict[str, list[str]] = {}
+    for library, _, version in (name.partition(" ") for name in dict.fromkeys(names)):
+        versions.setdefault(library, []).append(version)
+    return "; ".join(f"{library} {', '.join(own)}" for library, own in versions.items())
