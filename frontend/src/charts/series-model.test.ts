@@ -30,6 +30,12 @@ describe("the series' model", () => {
     expect(a).toBeLessThan(b ?? 0);
   });
 
+  it("sets a version with a single build straight above its name", () => {
+    const series = aSeries([aLine("openssl", "a", [["1", flat]]), aLine("openssl", "b", [["2", flat]])]);
+    const { slots, lines } = seriesModel(series, "rate");
+    expect(lines.map((line) => line.points[0]?.x)).toEqual(slots.map((slot) => slot.x));
+  });
+
   it("turns the interval round when costs become rates", () => {
     const point = (show: "rate" | "cost") =>
       seriesModel(aSeries([aLine("openssl", "a", [["1", flat]])]), show).lines[0]?.points[0];

@@ -51,9 +51,10 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
   const lines = libraries.flatMap((library, hue) => {
     const own = series.lines.filter((line) => line.library === library);
     return own.map((line, shape): PlotLine => {
-      const offset = (shape - (own.length - 1) / 2) * DODGE;
       const points = line.points.map((point) => {
         const slot = slots.find((one) => one.library === library && one.version === point.version);
+        const builds = own.filter((one) => one.points.some(({ version }) => version === point.version));
+        const offset = (builds.indexOf(line) - (builds.length - 1) / 2) * DODGE;
         return plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
       });
       return { label: `${library}, ${line.build_profile_label}`, library, hue, shape, points };
