@@ -105,7 +105,16 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
         <h2>Numbers on {hostLabel(series.host_kind)}</h2>
         <SeriesTable series={series} matrix={matrix} />
         <p>
-          <a href={exportPath({ format: "csv", case_id: series.case.id, metric: series.metric })} download>
+          <a
+            href={exportPath({
+              format: "csv",
+              case_id: series.case.id,
+              metric: series.metric,
+              pool,
+              cpu_model,
+            })}
+            download
+          >
             Download the samples as CSV
           </a>
         </p>

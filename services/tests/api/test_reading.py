@@ -228,7 +228,13 @@ def test_an_export_of_nothing_is_empty_and_well_formed(client: httpx.Client) -> 
 
 def test_an_export_is_narrowed_by_case_library_and_metric(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, a_run(), invocations=2)
-    for narrowed, count in (({"case_id": RSA}, 4), ({"library": "gnutls"}, 0), ({"metric": "server_cpu_ns"}, 8)):
+    for narrowed, count in (
+        ({"case_id": RSA}, 4),
+        ({"library": "gnutls"}, 0),
+        ({"metric": "server_cpu_ns"}, 8),
+        ({"cpu_model": "other"}, 0),
+        ({"pool": "local"}, 8),
+    ):
         assert len(client.get("/export", params={"format": "json", **narrowed}).json()) == count
 
 

@@ -292,6 +292,12 @@ def test_a_selection_narrows_every_dimension(store: Store) -> None:
     assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model, "Other CPU"]
 
 
+def test_a_host_on_which_nothing_is_supported_is_known_all_the_same(store: Store) -> None:
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, outcomes=[an_outcome(ONE), an_outcome(TWO)]))
+    assert [kind.cpu_model for kind in store.host_kinds()] == [HOST.cpu_model]
+
+
 def test_no_text_of_a_user_is_more_than_a_value(store: Store) -> None:
     run = started(store)
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))

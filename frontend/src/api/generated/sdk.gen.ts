@@ -70,7 +70,7 @@ export const run = <ThrowOnError extends boolean = false>(options: Options<RunDa
 /**
  * Export Samples
  *
- * Counted samples with all their batch values.
+ * Counted samples with all their batch values; what is not named is not narrowed.
  */
 export const exportSamples = <ThrowOnError extends boolean = false>(options?: Options<ExportSamplesData, ThrowOnError>) => (options?.client ?? client).get<ExportSamplesResponses, ExportSamplesErrors, ThrowOnError>({ url: '/api/v1/export', ...options });
 

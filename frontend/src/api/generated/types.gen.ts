@@ -1334,6 +1334,14 @@ export type ExportSamplesData = {
          * only these libraries
          */
         library?: Array<string> | null;
+        /**
+         * Pool
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         */
+        cpu_model?: string | null;
     };
     url: '/api/v1/export';
 };

@@ -191,9 +191,11 @@ def export_samples(
     run_id: Annotated[str | None, Query(max_length=100)] = None,
     case_id: Annotated[str | None, Query(max_length=200)] = None,
     library: Libraries = None,
+    pool: Annotated[str | None, Query(max_length=200)] = None,
+    cpu_model: Annotated[str | None, Query(max_length=200)] = None,
 ) -> StreamingResponse:
-    """Counted samples with all their batch values."""
-    rows = store.export(Selection(metric, libraries=tuple(library or ()), case_id=case_id, run_id=run_id))
+    """Counted samples with all their batch values; what is not named is not narrowed."""
+    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id))
     body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
     disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
     return StreamingResponse(body, media_type=media_type, headers=disposition)

@@ -153,10 +153,12 @@ class ClickHouseStore:
         return {InvocationKey(**row) for row in found}
 
     def host_kinds(self) -> list[HostKindRow]:
-        """The host kinds with samples, the one measured last first."""
+        """The host kinds with samples or outcomes, the one measured last first."""
         found = self._query(
-            f"SELECT pool, cpu_model FROM samples WHERE metric = 'cpu_ns' AND {_COUNTED}"
-            " GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model"
+            "SELECT pool, cpu_model FROM ("
+            f"SELECT pool, cpu_model, measured_at FROM samples WHERE metric = 'cpu_ns' AND {_COUNTED} UNION ALL "
+            f"SELECT pool, cpu_model, measured_at FROM outcomes WHERE {_COUNTED}"
+            ") GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model"
         )
         return [HostKindRow(**row) for row in found]
 

@@ -184,7 +184,7 @@ export const exportSamplesQueryKey = (options?: Options<ExportSamplesData>) => c
 /**
  * Export Samples
  *
- * Counted samples with all their batch values.
+ * Counted samples with all their batch values; what is not named is not narrowed.
  */
 export const exportSamplesOptions = (options?: Options<ExportSamplesData>) => queryOptions<unknown, ExportSamplesError, unknown, ReturnType<typeof exportSamplesQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
