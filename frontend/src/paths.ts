@@ -1,6 +1,6 @@
 // The one place where addresses are made: pages as link options, downloads as plain addresses.
 import { linkOptions } from "@tanstack/react-router";
-import type { Metric } from "@/api/generated";
+import type { ExportSamplesData } from "@/api/generated";
 import {
   type HomeSearch,
   type RunSearch,
@@ -17,12 +17,7 @@ export const paths = {
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),
 };
 
-export interface ExportQuery {
-  format: "csv" | "json";
-  run_id?: string;
-  case_id?: string;
-  metric?: Metric;
-}
+export type ExportQuery = NonNullable<ExportSamplesData["query"]>;
 
 export function exportPath(query: ExportQuery): string {
   return `/api/v1/export${stringifySearch({ ...query })}`;
