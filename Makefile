@@ -59,11 +59,12 @@ packages-run:
 packages-test:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-test.txt
 
-# uv decides itself whether anything is to be done, in a fraction of a second.
+# uv decides itself whether anything is to be done, in a fraction of a second. It trusts what the system trusts, so
+# that a mirror or proxy with a certificate of its own works.
 python: packages-run
 	@[ -d $(VENV) ] || printf '\033[1m== %s\033[0m\n' "installing Python packages"
 	@uv=$$($(BOOTSTRAP)/uv.sh) && cd services && \
-		UV_PYTHON_DOWNLOADS=never "$$uv" sync --quiet --locked --extra local --python "$$(command -v python3)"
+		UV_PYTHON_DOWNLOADS=never "$$uv" sync --system-certs --quiet --locked --extra local --python "$$(command -v python3)"
 
 frontend: frontend/dist/index.html
 
