@@ -31,7 +31,8 @@ def plan(spec: SpecFile, as_json: AsJson = False) -> None:
         print_json(found.model_dump(mode="json"))
         return
     out.print(f"[bold]{found.spec_name}[/bold]  plan {found.plan_id}")
-    out.print(found.description, markup=False)
+    if found.description:
+        out.print(found.description, markup=False)
     shelf = installation.kits()
     subjects = Table(box=None, header_style="bold")
     for column in ("subject", "version", "kit"):
@@ -40,13 +41,10 @@ def plan(spec: SpecFile, as_json: AsJson = False) -> None:
         kit = shelf.find(SubjectRef.parse(subject.reference))
         version = kit.version if kit else subject.declared_version or "known once built"
         subjects.add_row(subject.reference, version, kit.kit_id if kit else "not built yet")
-    cases = Table(box=None, header_style="bold")
-    for column in ("case", "id"):
-        cases.add_column(column, overflow="fold")
-    for case in found.cases:
-        cases.add_row(case.label, case.case_id)
     out.print(subjects)
-    out.print(cases)
+    out.print("\n[bold]cases[/bold]")
+    for case in found.cases:
+        out.print(f" {case.label}\n   [dim]{case.case_id}[/dim]")
     for skipped in found.skipped:
         out.print(f"skipped: {skipped.combination}: {skipped.reason}", markup=False)
     out.print(
