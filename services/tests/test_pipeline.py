@@ -1,5 +1,6 @@
 """Kits on the way from a spec to a run."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import KitError, Shelf
-from kexbench.pipeline import VersionMismatch, provide_kits, read_plan
+from kexbench.pipeline import VersionMismatch, execute_run, provide_kits, read_plan, start_run
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -73,3 +74,22 @@ def test_a_source_that_was_never_reached_ends_the_run_before_it_starts(
     with pytest.raises(KitError, match="unknown setting"):
         provide_kits(one, plan, lambda _: None)
     assert one.run_folders() == []
+
+
+class Silent:
+    """Nobody listens."""
+
+    def step(self, text: str) -> None: ...
+    def measuring(self, case_id: str, done: int, total: int) -> None: ...
+    def storing(self, done: int, total: int) -> None: ...
+
+
+def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = start_run(one, plan, text, Silent())
+    (kit,) = folder.run().kits.values()
+    shutil.move(one.kits().folder(kit.kit_id), tmp_path / "elsewhere")
+    with pytest.raises(KitError, match="is not on the shelf any more"):
+        execute_run(one, folder, Silent())
+    assert folder.events() == []

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from kexbench.api.app import API_PREFIX
-from kexbench.api.models import Matrix, RunDetail, RunPage, StoredInvocation
+from kexbench.api.models import RunDetail, RunPage, StoredInvocation
 from kexbench.api.tokens import sign_run_token
 from kexbench.execution.folder import RunFolder
 from kexbench.service import reach_service
@@ -42,9 +42,6 @@ class ApiClient:
 
     def run(self, run_id: str, metric: str) -> RunDetail:
         return RunDetail.model_validate_json(self._get(f"/runs/{run_id}", metric=metric).content)
-
-    def matrix(self, metric: str) -> Matrix:
-        return Matrix.model_validate_json(self._get("/matrix", metric=metric).content)
 
     def json(self, path: str, **query: Any) -> Any:
         return self._get(path, **query).json()

@@ -60,9 +60,7 @@ def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
     return make_plan(text, str(spec), installation.catalogue()), text
 
 
-def provide_kits(
-    installation: Installation, plan: Plan, report: Callable[[str], None], *, refresh: bool = False
-) -> dict[str, KitManifest]:
+def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:
     """The kit of every subject of a plan, made where it is missing. Raises KitError or VersionMismatch.
 
     Where a source cannot be reached, the kit made from it before serves.
@@ -72,7 +70,7 @@ def provide_kits(
     for subject in plan.subjects:
         reference = SubjectRef.parse(subject.reference)
         try:
-            kit = shelf.add(reference, report, refresh=refresh)
+            kit = shelf.add(reference, report)
         except KitError as error:
             known = shelf.find(reference) if error.stage in ("resolve", "fetch") else None
             if known is None:
@@ -111,9 +109,16 @@ def start_run(installation: Installation, plan: Plan, spec_text: str, report: Re
 
 
 def execute_run(installation: Installation, folder: RunFolder, report: Reporter) -> RunEnd:
-    """Measure what is left of a run and deliver it. The caller holds the folder's lock."""
+    """Measure what is left of a run and deliver it. The caller holds the folder's lock.
+
+    Raises KitError when a kit that the run began with is gone.
+    """
     run = folder.run()
     shelf = installation.kits()
+    for reference, kit in run.kits.items():
+        if shelf.get(kit.kit_id) is None:
+            reason = f"kit {kit.kit_id}, which run {run.run_id} began with, is not on the shelf any more"
+            raise KitError(reference, "store", reason, "start a new run of the spec")
     places = Places(
         kits={reference: shelf.folder(kit.kit_id) for reference, kit in run.kits.items()},
         material=installation.material().folder,

@@ -9,12 +9,30 @@ from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Job, Measure
+from kexbench.runner.records import Batch
 from kexbench.runner.ticket import Ticket, TicketKit
 from tests.conftest import FakeKit
 
 RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, rsa_bits=2048)
 ECDHE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
 QUIET = HostLoad(load_average_1m=0.0)
+
+
+def a_batch(**changes: int) -> Batch:
+    """Four handshakes of 100 ns on the client's side and 200 on the server's."""
+    fields: dict[str, int] = {
+        "handshakes": 4,
+        "client_cpu_ns": 400,
+        "server_cpu_ns": 800,
+        "wall_ns": 1300,
+        "first_client_ns": 150,
+        "first_server_ns": 250,
+        "client_bytes": 40,
+        "server_bytes": 80,
+        "involuntary_switches": 0,
+    }
+    return Batch.model_validate({"type": "batch", "id": "x", **fields, **changes})
+
 
 MakeTicket = Callable[..., Ticket]
 

@@ -9,9 +9,8 @@ from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.runner import invocation as module
 from kexbench.runner.invocation import measure_invocation, samples_of, setup_request
 from kexbench.runner.order import Turn
-from kexbench.runner.records import Batch
 from kexbench.runner.ticket import Ticket
-from tests.runner.conftest import ECDHE, QUIET, RSA, MakeTicket
+from tests.runner.conftest import ECDHE, QUIET, RSA, MakeTicket, a_batch
 
 Measure = Callable[[Ticket], Invocation]
 STEADY = "fake@1.0+noise=0"
@@ -95,20 +94,7 @@ def test_a_kit_whose_worker_is_another_version_is_not_measured(make_ticket: Make
 
 
 def test_bytes_and_first_handshakes_are_not_divided_alike() -> None:
-    batch = Batch(
-        type="batch",
-        id="x",
-        handshakes=4,
-        client_cpu_ns=400,
-        server_cpu_ns=800,
-        wall_ns=1300,
-        first_client_ns=150,
-        first_server_ns=250,
-        client_bytes=40,
-        server_bytes=80,
-        involuntary_switches=0,
-    )
-    found = {sample.metric: sample.values for sample in samples_of("s", [batch])}
+    found = {sample.metric: sample.values for sample in samples_of("s", [a_batch()])}
     assert found[Metric.CPU_NS] == (300,)
     assert found[Metric.WALL_NS] == (325,)
     assert found[Metric.FIRST_NS] == (400,)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.samples import OutcomeKind
-from kexbench.runner.job import measure_job
-from kexbench.runner.results import ResultsFile, read_results
+from kexbench.runner.job import allowed_s, measure_job
+from kexbench.runner.results import append_line, read_lines, read_results
 from kexbench.runner.ticket import Ticket
 from tests.runner.conftest import QUIET, MakeTicket
 
@@ -76,5 +76,21 @@ def test_a_line_torn_by_a_kill_is_cut_off_and_measured_again(torn: int, make_tic
 
 def test_results_that_do_not_exist_are_empty(tmp_path: Path) -> None:
     assert read_results(tmp_path / "none.ndjson") == []
-    ResultsFile(tmp_path / "new" / "file.ndjson").close()
-    assert read_results(tmp_path / "new" / "file.ndjson") == []
+
+
+@pytest.mark.parametrize("torn", [b"", b"torn", b"whole\n", b"whole\ntorn", b"whole\n\xff"])
+def test_a_line_is_never_joined_to_what_a_kill_left_before_it(torn: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "lines"
+    path.parent.mkdir()
+    path.write_bytes(torn)
+    append_line(path, b"next")
+    append_line(path, b"last")
+    whole = [b"whole"] if torn.startswith(b"whole") else []
+    assert read_lines(path) == [*whole, b"next", b"last"]
+
+
+def test_a_job_may_take_its_share_of_the_time_of_the_plan(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(SUBJECT, invocations=4, max_duration_s=600)
+    half = ticket.job.model_copy(update={"invocations": 1})
+    assert allowed_s(ticket) == 600
+    assert allowed_s(ticket.model_copy(update={"job": half})) == 150

@@ -6,9 +6,9 @@ from typing import cast
 import pytest
 
 from kexbench.runner.invocation import _Workers
-from kexbench.runner.records import Batch, Record
+from kexbench.runner.records import Record
 from kexbench.runner.worker import Worker
-from tests.runner.conftest import RSA, MakeTicket
+from tests.runner.conftest import RSA, MakeTicket, a_batch
 
 SUBJECT = "fake@1.0+noise=0"
 
@@ -20,19 +20,7 @@ class ScriptedWorker:
         self._switches = switches
 
     def ask(self, request: str, timeout_s: float) -> Record:
-        return Batch(
-            type="batch",
-            id="x",
-            handshakes=1,
-            client_cpu_ns=1,
-            server_cpu_ns=1,
-            wall_ns=2,
-            first_client_ns=1,
-            first_server_ns=1,
-            client_bytes=1,
-            server_bytes=1,
-            involuntary_switches=self._switches.pop(0),
-        )
+        return a_batch(involuntary_switches=self._switches.pop(0))
 
 
 @pytest.mark.parametrize(

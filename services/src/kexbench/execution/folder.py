@@ -17,7 +17,7 @@ from pathlib import Path
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
-from kexbench.runner.results import read_results
+from kexbench.runner.results import append_line, read_lines, read_results
 
 ATTEMPT = 1
 """A resumed job goes on in the same attempt: its results file says what is done."""
@@ -48,14 +48,10 @@ class RunFolder:
         return [invocation for job in run.plan.jobs for invocation in read_results(self.results(job))]
 
     def add_event(self, event: RunEvent) -> None:
-        with (self.path / "events.ndjson").open("ab") as file:
-            file.write(event.model_dump_json().encode() + b"\n")
-            os.fsync(file.fileno())
+        append_line(self.path / "events.ndjson", event.model_dump_json().encode())
 
     def events(self) -> list[RunEvent]:
-        path = self.path / "events.ndjson"
-        lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
-        return [RunEvent.model_validate_json(line) for line in lines[:-1]]
+        return [RunEvent.model_validate_json(line) for line in read_lines(self.path / "events.ndjson")]
 
     def is_delivered(self) -> bool:
         return (self.path / "delivered").exists()

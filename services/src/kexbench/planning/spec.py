@@ -20,7 +20,6 @@ from kexbench.domain.cases import (
 )
 from kexbench.domain.kits import SOURCE_PATTERN
 
-API_VERSION = "kexbench.dev/v1"
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000

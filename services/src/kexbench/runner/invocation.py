@@ -59,9 +59,7 @@ def measure_invocation(
         discarded_batches=workers.discarded,
         preempted_batches=workers.preempted,
         negotiated=workers.negotiated,
-        samples=tuple(
-            sample for reference in workers.live for sample in samples_of(reference, workers.kept[reference])
-        ),
+        samples=workers.samples(),
         outcomes=tuple(workers.outcomes.values()),
     )
 

@@ -9,7 +9,7 @@ from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, OutcomeKind
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import turns
-from kexbench.runner.results import ResultsFile, read_results
+from kexbench.runner.results import append_result, read_results
 from kexbench.runner.ticket import Ticket
 
 HOPELESS = frozenset({OutcomeKind.UNSUPPORTED, OutcomeKind.HUNG})
@@ -27,24 +27,26 @@ class Progress:
 def measure_job(
     ticket: Ticket, cpu: int | None, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
 ) -> Iterator[Progress]:
-    """Measure what the results file lacks. Ends early when cancelled or out of time, between invocations."""
+    """Measure what the results file lacks. Ends early when cancelled or out of time, between invocations.
+    Of the time that the whole plan may take, a job has the share of its invocations."""
     known = read_results(ticket.results)
     done = {(invocation.case_id, invocation.invocation) for invocation in known}
     hopeless = {pair for invocation in known for pair in _hopeless(invocation)}
-    deadline = time.monotonic() + ticket.measure.max_duration_s
-    results = ResultsFile(ticket.results)
-    try:
-        for number, turn in enumerate(turns(ticket.job, ticket.seed), start=1):
-            if cancelled() or time.monotonic() > deadline:
-                return
-            block = tuple(subject for subject in turn.block if (turn.case_id, subject) not in hopeless)
-            if block and (turn.case_id, turn.invocation) not in done:
-                invocation = measure_invocation(ticket, replace(turn, block=block), cpu, log, load)
-                results.append(invocation)
-                hopeless.update(_hopeless(invocation))
-            yield Progress(turn.case_id, number)
-    finally:
-        results.close()
+    deadline = time.monotonic() + allowed_s(ticket)
+    for number, turn in enumerate(turns(ticket.job, ticket.seed), start=1):
+        if cancelled() or time.monotonic() > deadline:
+            return
+        block = tuple(subject for subject in turn.block if (turn.case_id, subject) not in hopeless)
+        if block and (turn.case_id, turn.invocation) not in done:
+            invocation = measure_invocation(ticket, replace(turn, block=block), cpu, log, load)
+            append_result(ticket.results, invocation)
+            hopeless.update(_hopeless(invocation))
+        yield Progress(turn.case_id, number)
+
+
+def allowed_s(ticket: Ticket) -> float:
+    """The job's share of the plan's time, in seconds."""
+    return ticket.measure.max_duration_s * ticket.job.invocations / ticket.measure.invocations
 
 
 def _hopeless(invocation: Invocation) -> list[tuple[str, str]]:

@@ -6,8 +6,6 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from kexbench.domain.samples import Negotiated
 
-PROTOCOL_VERSION = 1
-
 
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,4 +1,4 @@
-"""The results file of a job: one invocation a line, appended whole. A line torn by a kill is dropped."""
+"""Files of whole lines, and a job's results in one: an invocation a line. A line torn by a kill never counts."""
 
 import os
 from pathlib import Path
@@ -6,29 +6,33 @@ from pathlib import Path
 from kexbench.domain.samples import Invocation
 
 
+def read_lines(path: Path) -> list[bytes]:
+    """The whole lines of a file, which need not exist."""
+    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Returns once the line is on the disk. What a kill left of an unfinished line is cut off first,
+    else this line would be a part of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        if path.stat().st_size and not _ends_a_line(path):
+            file.truncate(path.read_bytes().rfind(b"\n") + 1)
+        file.write(line + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def read_results(path: Path) -> list[Invocation]:
-    """All whole invocations of a results file, which need not exist."""
-    if not path.exists():
-        return []
-    lines = path.read_bytes().split(b"\n")
-    return [Invocation.model_validate_json(line) for line in lines[:-1]]
+    """All whole invocations of a results file."""
+    return [Invocation.model_validate_json(line) for line in read_lines(path)]
 
 
-class ResultsFile:
-    """Appends invocations so that a kill at any moment leaves only whole ones."""
+def append_result(path: Path, invocation: Invocation) -> None:
+    append_line(path, invocation.model_dump_json().encode())
 
-    def __init__(self, path: Path) -> None:
-        """Open for appending and cut off what a kill may have left of an unfinished line."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab")
-        content = path.read_bytes()
-        self._file.truncate(content.rfind(b"\n") + 1)
 
-    def append(self, invocation: Invocation) -> None:
-        """Returns once the line is on the disk."""
-        self._file.write(invocation.model_dump_json().encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        self._file.close()
+def _ends_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

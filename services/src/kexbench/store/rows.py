@@ -1,6 +1,5 @@
 """Between domain values and rows of the store's tables: pure, no client."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -83,12 +82,6 @@ def subject_of(row: Row) -> SubjectRow:
 
 def case_of(row: Row) -> Case:
     return Case.model_validate({column: row[column] for column in CASE_COLUMNS})
-
-
-def subjects_of_run(run: Run) -> Iterator[tuple[str, SubjectRow]]:
-    """Each subject of a run's plan, by reference, as its samples are stored."""
-    for reference, kit in run.kits.items():
-        yield reference, SubjectRow(**_subject_columns(kit))
 
 
 def _cell_columns(run: Run, invocation: Invocation, reference: str) -> Row:
