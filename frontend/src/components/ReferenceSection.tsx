@@ -37,6 +37,7 @@ function PublishedTable({
   return (
     <>
       <h3>{table.title}</h3>
+      <p>Below each rate its ratio to {cases.get(table.baseline) ?? table.baseline}.</p>
       <Frame label={table.title}>
         <table className="numbers">
           <thead>
