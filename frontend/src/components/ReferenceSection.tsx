@@ -12,9 +12,7 @@ export function ReferenceSection({ run }: { run: RunDetail }) {
   return (
     <section>
       <h2>Beside {run.reference.title}</h2>
-      <p>
-        Handshakes per second as published, per CPU-second as measured; below them the ratio to the last row.
-      </p>
+      <p>Handshakes per second as published, per CPU-second as measured.</p>
       {run.reference.tables.map((table) => (
         <PublishedTable key={table.title} {...{ table, cases, subjects }} />
       ))}
