@@ -1,18 +1,24 @@
 /* The contract between the measured loop and one TLS library. A worker is linked with
- * exactly one backend; it defines the table `backend`. One pair (a client and a server in
- * one process, joined by memory) exists at a time, inside its context. */
+ * exactly one backend; it defines the table `backend`.
+ *
+ * A context holds a case's configuration for both roles and is shared by all threads. A side
+ * is one end of one handshake: it belongs to one thread and speaks through the pipes it was
+ * given, which the core owns, fills and counts. */
 #ifndef KEXBENCH_BACKEND_H
 #define KEXBENCH_BACKEND_H
 
 #include "case.h"
 #include "clock.h"
+#include "pipe.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+enum role { ROLE_CLIENT, ROLE_SERVER };
 enum progress { PROGRESS_WAIT, PROGRESS_DONE, PROGRESS_FAILED };
 
 struct context; /* one case, set up; each backend has its own */
+struct side;    /* one end of one handshake */
 
 struct backend {
     const char *library;
@@ -23,22 +29,28 @@ struct backend {
     const char *(*version)(void);
     const char *(*version_text)(void);
     const char *(*architecture)(void); /* NULL, or returning NULL: ask the kernel */
+    const char *(*cpu_features)(void); /* the library's own word on what it uses; NULL as above: none */
 
-    /* Loads material and makes both configurations; the case has passed case_check. NULL and a fault on
+    /* Loads material and makes the configurations; the case has passed case_check. NULL and a fault on
      * failure. */
     struct context *(*setup)(const struct tls_case *tls_case, const char *material, struct fault *fault);
     void (*teardown)(struct context *context);
 
-    /* A pair's life. After open succeeded, close is always called, whatever the steps said. */
-    bool (*open)(struct context *context, struct fault *fault);
-    enum progress (*client_step)(struct context *context, struct fault *fault);
-    enum progress (*server_step)(struct context *context, struct fault *fault);
-    /* What each side reports. A peer certificate other than the case's is a fault of its own.
-     * The words stay valid until the next call on this context. */
-    bool (*inspect)(struct context *context, struct negotiated *client, struct negotiated *server,
-                    struct fault *fault);
-    void (*bytes_sent)(const struct context *context, uint64_t *client, uint64_t *server);
-    void (*close)(struct context *context);
+    /* A side's life; several threads may open sides of one context at the same time. `resume`: offer what
+     * `keep` kept, with the case's early data; else a full handshake even where the case resumes. After open
+     * succeeded, close is always called, whatever the steps said. NULL and a fault on failure. */
+    struct side *(*open)(struct context *context, enum role role, struct pipe_end pipes, bool resume,
+                         struct fault *fault);
+    /* Goes on until this side waits for the other's bytes, is done, or failed. Early data is part of it. */
+    enum progress (*step)(struct side *side, struct fault *fault);
+    /* What this side reports, of a handshake that is done. A peer certificate other than the case's is a
+     * fault of its own. Words are constants, the library's or of the context; only one that no case can ask
+     * for may go with the side. */
+    bool (*inspect)(struct side *side, struct negotiated *out, struct fault *fault);
+    /* Of a client that is done: takes over the session that later handshakes resume, reading a ticket that
+     * still lies in its pipe. Never concurrent with `open`. */
+    bool (*keep)(struct side *client, struct fault *fault);
+    void (*close)(struct side *side);
 };
 
 extern const struct backend backend;

@@ -9,12 +9,14 @@
  *   overhead_ns=2000                  what opening and closing a pair costs, outside the turns
  *   noise=0.01                        relative standard deviation, drawn for each side and handshake
  *   step=1.02 step_after=0            factor on both sides, from the handshake after N on
+ *   contention=0 coherency=0          of N threads, by the universal scalability law (PROTOCOL.md)
  *   unsupported=1                     every set-up is refused as unsupported
  *   fail_after=N mismatch_after=N crash_after=N hang_after=N
  * N counts all handshakes of the process, the probe of a set-up and the first after a token
  * included: N of them succeed, the next one fails. All arithmetic is in integers (parts per
  * million), since floating point may be contracted differently by another compiler. */
 #include "backend.h"
+#include "wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +28,22 @@ static const int64_t NEVER = INT64_MAX;
 
 struct context {
     struct tls_case tls_case;
-    int64_t client_left_ns, server_left_ns; /* of the open pair */
-    unsigned client_turns, server_turns;
+    bool kept; /* a session to resume */
+};
+
+struct side {
+    struct context *context;
+    enum role role;
+    struct pipe_end pipes;
+    bool resumed;
+    int64_t left_ns;
+    unsigned turns;
 };
 
 static struct {
     char version[32], architecture[32];
     int64_t seed, client_ns, server_ns, overhead_ns, noise_ppm, step_ppm, step_after;
+    int64_t contention_ppm, coherency_ppm;
     int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after;
 } settings = {.version = "1.0",
               .seed = 1,
@@ -46,17 +57,22 @@ static struct {
               .crash_after = NEVER,
               .hang_after = NEVER};
 
-static uint64_t virtual_now_ns;
-static uint64_t random_state;
-static int64_t handshakes_opened;
+/* Each thread lives in a time of its own: CPU time, and wall time that waiting for other threads adds to. */
+static _Thread_local uint64_t cpu_now_ns, waited_ns;
+static _Thread_local uint64_t random_state;
+static _Thread_local bool random_is_seeded;
+static _Thread_local int64_t handshakes_opened;
 
-static uint64_t virtual_time(void) {
-    return virtual_now_ns;
+static uint64_t virtual_cpu_ns(void) {
+    return cpu_now_ns;
+}
+static uint64_t virtual_wall_ns(void) {
+    return cpu_now_ns + waited_ns;
 }
 static uint64_t no_switches(void) {
     return 0;
 }
-static const struct clock virtual_clock = {"virtual", virtual_time, virtual_time, virtual_time, no_switches};
+static const struct clock virtual_clock = {"virtual", virtual_cpu_ns, virtual_cpu_ns, virtual_wall_ns, no_switches};
 
 static const struct {
     const char *name;
@@ -70,6 +86,8 @@ static const struct {
     {"noise", &settings.noise_ppm, 1000000},
     {"step", &settings.step_ppm, 1000000},
     {"step_after", &settings.step_after, 1},
+    {"contention", &settings.contention_ppm, 1000000},
+    {"coherency", &settings.coherency_ppm, 1000000},
     {"unsupported", &settings.unsupported, 1},
     {"fail_after", &settings.fail_after, 1},
     {"mismatch_after", &settings.mismatch_after, 1},
@@ -127,7 +145,7 @@ static bool start(const char *text, struct fault *fault) {
         if (!apply(word, value, fault))
             return false;
     }
-    random_state = (uint64_t)settings.seed;
+    random_is_seeded = false;
     return true;
 }
 
@@ -147,6 +165,9 @@ static const char *architecture(void) {
 
 /* splitmix64 */
 static uint64_t next_random(void) {
+    if (!random_is_seeded)
+        random_state = (uint64_t)settings.seed;
+    random_is_seeded = true;
     uint64_t z = random_state += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -186,62 +207,108 @@ static struct context *setup(const struct tls_case *tls_case, const char *materi
     return context;
 }
 
-static bool open_pair(struct context *context, struct fault *fault) {
-    (void)fault;
-    handshakes_opened++;
-    virtual_now_ns += (uint64_t)(settings.overhead_ns / 2);
-    context->client_left_ns = duration_ns(settings.client_ns);
-    context->server_left_ns = duration_ns(settings.server_ns);
-    context->client_turns = context->server_turns = 0;
-    return true;
+static struct side *open_side(struct context *context, enum role role, struct pipe_end pipes, bool resume,
+                              struct fault *fault) {
+    struct side *side = calloc(1, sizeof *side);
+    if (side == NULL || (resume && !context->kept)) {
+        fault_set(fault, FAULT_ERROR, side == NULL ? "out of memory" : "there is no session to resume");
+        free(side);
+        return NULL;
+    }
+    /* A handshake begins with its client; where only the server lives here, with that. */
+    bool begins = role == ROLE_CLIENT || context->tls_case.roles == ROLES_SERVER;
+    handshakes_opened += begins;
+    if (begins)
+        cpu_now_ns += (uint64_t)(settings.overhead_ns / 2);
+    *side = (struct side){.context = context, .role = role, .pipes = pipes, .resumed = resume};
+    side->left_ns = duration_ns(role == ROLE_CLIENT ? settings.client_ns : settings.server_ns);
+    return side;
 }
 
-static void spend(int64_t *left_ns, int64_t spent_ns) {
-    virtual_now_ns += (uint64_t)spent_ns;
-    *left_ns -= spent_ns;
+/* Waiting for the other threads, by the universal scalability law (Gunther, Guerrilla Capacity Planning,
+ * 2007, chapter 4): N threads take 1 + contention (N - 1) + coherency N (N - 1) times as long as one. */
+static void spend(struct side *side, int64_t spent_ns) {
+    int64_t threads = side->context->tls_case.threads;
+    int64_t waits_ppm = settings.contention_ppm * (threads - 1) + settings.coherency_ppm * threads * (threads - 1);
+    cpu_now_ns += (uint64_t)spent_ns;
+    waited_ns += (uint64_t)(spent_ns * waits_ppm / MILLION);
+    side->left_ns -= spent_ns;
+}
+
+/* One TLS record of so many bytes, header included. */
+static void write_record(struct side *side, unsigned char type, const unsigned char *body, size_t body_bytes,
+                         size_t bytes) {
+    static const unsigned char blank[1024];
+    unsigned char header[5] = {type, 3, 3, (unsigned char)((bytes - 5) >> 8), (unsigned char)(bytes - 5)};
+    pipe_write(side->pipes.out, header, sizeof header);
+    pipe_write(side->pipes.out, body, body_bytes);
+    pipe_write(side->pipes.out, blank, bytes - sizeof header - body_bytes);
+}
+
+/* As much of a ServerHello as is read off the wire. */
+static void write_server_hello(struct side *side, size_t bytes) {
+    const struct tls_case *c = &side->context->tls_case;
+    unsigned char hello[4 + 2 + 32 + 1 + 3 + 2 + 8] = {2, 0, 0, sizeof hello - 4, 3, 3};
+    if (c->hello_retry)
+        memcpy(hello + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
+    unsigned char *extensions = hello + sizeof hello - 8;
+    extensions[1] = side->resumed ? 41 : 0;                                         /* pre_shared_key */
+    extensions[5] = side->resumed && c->resumption != RESUME_PSK_DHE ? 0 : 51; /* key_share */
+    extensions[-1] = 8;
+    write_record(side, 22, hello, sizeof hello, bytes);
 }
 
 /* The turns of a full TLS 1.2 handshake: three of the client's and two of the server's. */
-static enum progress client_step(struct context *context, struct fault *fault) {
-    (void)fault;
-    bool last = ++context->client_turns == 3;
-    spend(&context->client_left_ns, last ? context->client_left_ns : context->client_left_ns / 3);
-    return last ? PROGRESS_DONE : PROGRESS_WAIT;
-}
-
-static enum progress server_step(struct context *context, struct fault *fault) {
-    if (handshakes_opened > settings.crash_after)
-        abort();
-    while (handshakes_opened > settings.hang_after)
-        pause(); /* until the runner loses patience */
-    if (handshakes_opened > settings.fail_after) {
-        fault_set(fault, FAULT_ERROR, "the server's turn failed");
-        snprintf(fault->detail, sizeof fault->detail, "fake: told to fail after %lld handshakes",
-                 (long long)settings.fail_after);
-        return PROGRESS_FAILED;
+static enum progress step(struct side *side, struct fault *fault) {
+    unsigned char unread[1024];
+    if (side->role == ROLE_SERVER) {
+        if (handshakes_opened > settings.crash_after)
+            abort();
+        while (handshakes_opened > settings.hang_after)
+            pause(); /* until the runner loses patience */
+        if (handshakes_opened > settings.fail_after) {
+            fault_set(fault, FAULT_ERROR, "the server's turn failed");
+            snprintf(fault->detail, sizeof fault->detail, "fake: told to fail after %lld handshakes",
+                     (long long)settings.fail_after);
+            return PROGRESS_FAILED;
+        }
     }
-    bool last = ++context->server_turns == 2;
-    spend(&context->server_left_ns, last ? context->server_left_ns : context->server_left_ns / 2);
-    return last ? PROGRESS_DONE : PROGRESS_WAIT;
+    while (pipe_read(side->pipes.in, unread, sizeof unread) > 0)
+        ;
+    unsigned last = side->role == ROLE_CLIENT ? 3 : 2;
+    bool done = ++side->turns == last;
+    spend(side, done ? side->left_ns : side->left_ns / (int64_t)last);
+    if (side->role == ROLE_SERVER && !done)
+        write_server_hello(side, 800);
+    else if (side->role == ROLE_SERVER || !done)
+        write_record(side, 23, NULL, 0, side->role == ROLE_CLIENT ? 200 : 800);
+    return done ? PROGRESS_DONE : PROGRESS_WAIT;
 }
 
-static bool inspect(struct context *context, struct negotiated *client, struct negotiated *server,
-                    struct fault *fault) {
+static bool inspect(struct side *side, struct negotiated *out, struct fault *fault) {
     (void)fault;
-    *client = *server = case_wanted(&context->tls_case);
+    *out = case_wanted(&side->context->tls_case, side->resumed);
+    if (out->protocol == NULL) { /* default settings: some have to be taken */
+        out->protocol = protocol_name(TLS_1_3);
+        out->cipher = cipher_name(AES_128_GCM);
+        out->group = group_name(GROUP_X25519);
+        out->signature = "ed25519";
+    }
     if (handshakes_opened > settings.mismatch_after)
-        client->group = server->group = "another-group";
+        out->group = "another-group";
     return true;
 }
 
-static void bytes_sent(const struct context *context, uint64_t *client, uint64_t *server) {
-    *client = 200 * (uint64_t)context->client_turns;
-    *server = 800 * (uint64_t)context->server_turns;
+static bool keep(struct side *client, struct fault *fault) {
+    (void)fault;
+    client->context->kept = true;
+    return true;
 }
 
-static void close_pair(struct context *context) {
-    (void)context;
-    virtual_now_ns += (uint64_t)(settings.overhead_ns - settings.overhead_ns / 2);
+static void close_side(struct side *side) {
+    if (side->role == ROLE_SERVER || side->context->tls_case.roles == ROLES_CLIENT)
+        cpu_now_ns += (uint64_t)(settings.overhead_ns - settings.overhead_ns / 2);
+    free(side);
 }
 
 static void teardown(struct context *context) {
@@ -258,10 +325,9 @@ const struct backend backend = {
     .architecture = architecture,
     .setup = setup,
     .teardown = teardown,
-    .open = open_pair,
-    .client_step = client_step,
-    .server_step = server_step,
+    .open = open_side,
+    .step = step,
     .inspect = inspect,
-    .bytes_sent = bytes_sent,
-    .close = close_pair,
+    .keep = keep,
+    .close = close_side,
 };

@@ -1,39 +1,10 @@
-/* Cases: tables of names, the contradictions a case can hold, and the comparison of
+/* Cases: the contradictions a case can hold, what TLS itself lacks, and the comparison of
  * what was negotiated with what was asked. Pure; no library, no I/O. */
 #include "case.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char *const protocols[] = {[TLS_1_2] = "TLSv1.2", [TLS_1_3] = "TLSv1.3"};
-static const char *const key_exchanges[] = {[KX_RSA] = "RSA",
-                                            [KX_DHE_RSA] = "DHE-RSA",
-                                            [KX_ECDHE_RSA] = "ECDHE-RSA",
-                                            [KX_ECDHE_ECDSA] = "ECDHE-ECDSA"};
-static const char *const ciphers[] = {
-    [AES_128_GCM] = "AES-128-GCM", [AES_256_GCM] = "AES-256-GCM", [CHACHA20_POLY1305] = "CHACHA20-POLY1305"};
-
-static const struct {
-    const char *name;
-    unsigned curve_bits;   /* 0: can't be the curve of a certificate */
-    const char *signature; /* what an EC certificate on this curve signs with */
-} groups[] = {
-    [GROUP_NONE] = {"-", 0, NULL},
-    /* TLS 1.2 reads the code point as "ECDSA with SHA-256", whatever the curve; TLS 1.3 has none for P-192.
-     */
-    [GROUP_SECP192R1] = {"secp192r1", 192, "ecdsa_secp256r1_sha256"},
-    [GROUP_P256] = {"P-256", 256, "ecdsa_secp256r1_sha256"},
-    [GROUP_P384] = {"P-384", 384, "ecdsa_secp384r1_sha384"},
-    [GROUP_P521] = {"P-521", 521, "ecdsa_secp521r1_sha512"},
-    [GROUP_X25519] = {"X25519", 0, NULL},
-    [GROUP_FFDHE2048] = {"ffdhe2048", 0, NULL},
-    [GROUP_FFDHE3072] = {"ffdhe3072", 0, NULL},
-    [GROUP_FFDHE4096] = {"ffdhe4096", 0, NULL},
-    [GROUP_CUSTOM_DH] = {"dh", 0, NULL},
-};
-
-#define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 bool fault_set(struct fault *fault, enum fault_kind kind, const char *format, ...) {
     va_list arguments;
@@ -51,130 +22,71 @@ const char *fault_kind_name(enum fault_kind kind) {
     return names[kind];
 }
 
-static bool find(const char *name, const char *const table[], size_t count, unsigned *out) {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(name, table[i]) == 0) {
-            *out = (unsigned)i;
-            return true;
-        }
+const char *case_signature(const struct tls_case *c) {
+    if (c->method == METHOD_DEFAULT)
+        return NULL;
+    if (c->method == METHOD_RSA)
+        return "-";
+    switch (c->key_type) {
+    case KEY_RSA:
+        return c->protocol == TLS_1_3 ? "rsa_pss_rsae_sha256" : "rsa_pkcs1_sha256";
+    case KEY_RSA_PSS:
+        return "rsa_pss_pss_sha256";
+    case KEY_ECDSA:
+        /* TLS 1.2 reads the code point as "ECDSA with SHA-256", whatever the curve: also for secp192r1. */
+        return c->curve == GROUP_P384   ? "ecdsa_secp384r1_sha384"
+               : c->curve == GROUP_P521 ? "ecdsa_secp521r1_sha512"
+                                        : "ecdsa_secp256r1_sha256";
+    case KEY_ED25519:
+        return "ed25519";
+    case KEY_ED448:
+        return "ed448";
+    case KEY_ML_DSA_44:
+        return "mldsa44";
+    case KEY_ML_DSA_65:
+        return "mldsa65";
+    case KEY_ML_DSA_87:
+        return "mldsa87";
+    }
+    return NULL;
+}
+
+/* "ECDHE-RSA", in one of two buffers, for messages. */
+static const char *key_exchange_text(const struct tls_case *c) {
+    static char text[64];
+    if (c->method == METHOD_RSA)
+        return method_name(METHOD_RSA);
+    snprintf(text, sizeof text, "%s-%s", method_name(c->method), key_type_name(c->key_type));
+    return text;
+}
+
+static bool group_fits_method(const struct tls_case *c) {
+    switch (c->method) {
+    case METHOD_RSA:
+    case METHOD_DEFAULT:
+        return c->group == GROUP_NONE;
+    case METHOD_DHE:
+        return c->group == GROUP_CUSTOM_DH || is_ffdhe(c->group);
+    case METHOD_ECDHE:
+        return is_elliptic(c->group) || is_hybrid(c->group);
+    case METHOD_MLKEM:
+        return is_mlkem(c->group);
     }
     return false;
 }
 
-bool protocol_from_name(const char *name, enum protocol *out) {
-    unsigned index;
-    if (!find(name, protocols, COUNT(protocols), &index))
-        return false;
-    *out = (enum protocol)index;
-    return true;
-}
-
-bool key_exchange_from_name(const char *name, enum key_exchange *out) {
-    unsigned index;
-    if (!find(name, key_exchanges, COUNT(key_exchanges), &index))
-        return false;
-    *out = (enum key_exchange)index;
-    return true;
-}
-
-bool cipher_from_name(const char *name, enum cipher *out) {
-    unsigned index;
-    if (!find(name, ciphers, COUNT(ciphers), &index))
-        return false;
-    *out = (enum cipher)index;
-    return true;
-}
-
-/* "dh-1776" and nothing like it: no sign, no leading zero, no trailing text, so one group has one name. */
-static bool custom_dh_bits(const char *name, unsigned *bits) {
-    if (strncmp(name, "dh-", 3) != 0 || name[3] == '0')
-        return false;
-    unsigned value = 0;
-    size_t digits = 0;
-    for (const char *c = name + 3; *c != '\0'; c++, digits++) {
-        if (*c < '0' || *c > '9' || digits == 5)
-            return false;
-        value = value * 10 + (unsigned)(*c - '0');
-    }
-    *bits = value;
-    return value >= DH_BITS_MIN && value <= DH_BITS_MAX;
-}
-
-bool group_from_name(const char *name, enum group *out, unsigned *dh_bits) {
-    *dh_bits = 0;
-    for (size_t i = 0; i < GROUP_CUSTOM_DH; i++) {
-        if (strcmp(name, groups[i].name) == 0) {
-            *out = (enum group)i;
-            return true;
-        }
-    }
-    *out = GROUP_CUSTOM_DH;
-    return custom_dh_bits(name, dh_bits);
-}
-
-bool curve_from_name(const char *name, enum group *out) {
-    unsigned dh_bits;
-    return group_from_name(name, out, &dh_bits) && (*out == GROUP_NONE || groups[*out].curve_bits != 0);
-}
-
-const char *protocol_name(enum protocol protocol) {
-    return protocols[protocol];
-}
-
-const char *cipher_name(enum cipher cipher) {
-    return ciphers[cipher];
-}
-
-const char *group_name(enum group group) {
-    return groups[group].name;
-}
-
-unsigned curve_bits(enum group curve) {
-    return groups[curve].curve_bits;
-}
-
-bool is_ffdhe(enum group group) {
-    return group == GROUP_FFDHE2048 || group == GROUP_FFDHE3072 || group == GROUP_FFDHE4096;
-}
-
-bool is_elliptic(enum group group) {
-    return group >= GROUP_SECP192R1 && group <= GROUP_X25519;
-}
-
-const char *case_signature(const struct tls_case *tls_case) {
-    if (tls_case->key_exchange == KX_RSA)
-        return "-";
-    if (tls_case->key_exchange == KX_ECDHE_ECDSA)
-        return groups[tls_case->curve].signature;
-    return tls_case->protocol == TLS_1_3 ? "rsa_pss_rsae_sha256" : "rsa_pkcs1_sha256";
-}
-
 /* A case that can't be meant: its parts contradict each other, in any library. */
-static bool check_contradictions(const struct tls_case *c, struct fault *fault) {
-    const char *kx = key_exchanges[c->key_exchange];
+static bool check_keys(const struct tls_case *c, struct fault *fault) {
+    const char *kx = key_exchange_text(c);
     bool custom = c->group == GROUP_CUSTOM_DH;
-    bool fits = false;
-    switch (c->key_exchange) {
-    case KX_RSA:
-        fits = c->group == GROUP_NONE;
-        break;
-    case KX_DHE_RSA:
-        fits = custom || is_ffdhe(c->group);
-        break;
-    case KX_ECDHE_RSA:
-    case KX_ECDHE_ECDSA:
-        fits = is_elliptic(c->group);
-        break;
-    }
-    if (!fits)
+    bool ec = c->key_type == KEY_ECDSA, rsa = is_rsa_key(c->key_type);
+    if (!group_fits_method(c))
         return fault_set(fault, FAULT_ERROR, "key_exchange=%s can't use group=%s", kx, c->group_name);
-    bool wants_ec = c->key_exchange == KX_ECDHE_ECDSA;
-    if (wants_ec != (c->curve != GROUP_NONE))
+    if (ec != (c->curve != GROUP_NONE))
+        return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx, ec ? "needs a curve" : "takes no curve");
+    if (rsa != (c->rsa_bits != 0))
         return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx,
-                         wants_ec ? "needs a curve" : "takes no curve");
-    if (wants_ec == (c->rsa_bits != 0))
-        return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx,
-                         wants_ec ? "takes no rsa_bits" : "needs rsa_bits");
+                         rsa ? "needs rsa_bits" : "takes no rsa_bits");
     if (strcmp(c->key, "-") == 0 || strcmp(c->certificate, "-") == 0)
         return fault_set(fault, FAULT_ERROR, "a case needs a key and a certificate");
     if (custom == (strcmp(c->dh_parameters, "-") == 0))
@@ -183,15 +95,48 @@ static bool check_contradictions(const struct tls_case *c, struct fault *fault) 
     return true;
 }
 
+static bool check_settings(const struct tls_case *c, struct fault *fault) {
+    bool defaults = c->method == METHOD_DEFAULT;
+    bool stapled = strcmp(c->ocsp_response, "-") != 0;
+    if (defaults != (c->protocol == PROTOCOL_DEFAULT) || defaults != (c->cipher == CIPHER_DEFAULT))
+        return fault_set(fault, FAULT_ERROR,
+                         "default settings are all of protocol=default, cipher=- and key_exchange=default-…");
+    if (defaults && (c->resumption != RESUME_NONE || c->hello_retry))
+        return fault_set(fault, FAULT_ERROR, "default settings take neither resumption nor hello_retry");
+    if (c->resumption != RESUME_NONE && (c->client_authentication || stapled || c->hello_retry))
+        return fault_set(fault, FAULT_ERROR,
+                         "a resumption takes neither client_authentication nor ocsp_response nor hello_retry");
+    if (c->early_data_bytes != 0 && c->resumption != RESUME_PSK && c->resumption != RESUME_PSK_DHE)
+        return fault_set(fault, FAULT_ERROR, "early_data_bytes needs resumption=psk or psk-dhe");
+    if (c->anti_replay && c->early_data_bytes == 0)
+        return fault_set(fault, FAULT_ERROR, "anti_replay needs early_data_bytes");
+    if (c->threads > 1 && c->anti_replay)
+        return fault_set(fault, FAULT_ERROR, "anti_replay takes one thread: its sessions are used once");
+    if (c->roles != ROLES_BOTH && (c->threads > 1 || c->resumption != RESUME_NONE))
+        return fault_set(fault, FAULT_ERROR, "a single role takes neither threads nor resumption");
+    return true;
+}
+
 /* A case that no library can run, because the TLS standards lack it. */
-static bool check_standards(const struct tls_case *c, struct fault *fault) {
-    if (c->protocol == TLS_1_2) {
-        if (c->key_exchange == KX_RSA && c->cipher == CHACHA20_POLY1305)
-            return fault_set(fault, FAULT_UNSUPPORTED,
-                             "TLS 1.2 has no CHACHA20-POLY1305 suite with RSA key exchange");
-        return true;
-    }
-    if (c->key_exchange == KX_RSA)
+static bool check_tls_1_2(const struct tls_case *c, struct fault *fault) {
+    if (c->method == METHOD_RSA && c->cipher == CHACHA20_POLY1305)
+        return fault_set(fault, FAULT_UNSUPPORTED,
+                         "TLS 1.2 has no CHACHA20-POLY1305 suite with RSA key exchange");
+    if (is_hybrid(c->group) || is_mlkem(c->group))
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no group %s", c->group_name);
+    if (is_ml_dsa(c->key_type))
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no signature scheme for ML-DSA");
+    if (c->method == METHOD_DHE && !is_rsa_key(c->key_type))
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no %s suite", key_exchange_text(c));
+    if (c->resumption == RESUME_PSK || c->resumption == RESUME_PSK_DHE)
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 resumes by session-id or ticket");
+    if (c->hello_retry)
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.2 has no HelloRetryRequest");
+    return true;
+}
+
+static bool check_tls_1_3(const struct tls_case *c, struct fault *fault) {
+    if (c->method == METHOD_RSA)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no RSA key exchange");
     if (c->group == GROUP_CUSTOM_DH)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no custom DH parameters");
@@ -199,47 +144,68 @@ static bool check_standards(const struct tls_case *c, struct fault *fault) {
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no group secp192r1");
     if (c->curve == GROUP_SECP192R1)
         return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 has no signature scheme for secp192r1");
+    if (c->resumption == RESUME_SESSION_ID || c->resumption == RESUME_TICKET)
+        return fault_set(fault, FAULT_UNSUPPORTED, "TLS 1.3 resumes by psk or psk-dhe");
     return true;
 }
 
-bool case_check(const struct tls_case *tls_case, struct fault *fault) {
-    return check_contradictions(tls_case, fault) && check_standards(tls_case, fault);
+bool case_check(const struct tls_case *c, struct fault *fault) {
+    if (!check_settings(c, fault) || !check_keys(c, fault))
+        return false;
+    if (c->protocol == TLS_1_2)
+        return check_tls_1_2(c, fault);
+    return c->protocol == PROTOCOL_DEFAULT || check_tls_1_3(c, fault);
 }
 
-struct negotiated case_wanted(const struct tls_case *c) {
-    bool ec = c->key_exchange == KX_ECDHE_ECDSA;
+static unsigned key_bits(const struct tls_case *c) {
+    return c->key_type == KEY_ECDSA ? curve_bits(c->curve) : c->rsa_bits;
+}
+
+/* The size of the stapled response is a fact of the material, so only that there is one is known here. */
+struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
+    bool defaults = c->method == METHOD_DEFAULT;
+    bool keyless = resumed && c->resumption != RESUME_PSK_DHE;
     return (struct negotiated){
-        .protocol = protocols[c->protocol],
-        .cipher = ciphers[c->cipher],
-        .group = c->group_name,
-        .signature = case_signature(c),
-        .peer_key = ec ? "EC" : "RSA",
-        .peer_key_bits = ec ? curve_bits(c->curve) : c->rsa_bits,
-        .resumed = false,
+        .protocol = defaults ? NULL : protocol_name(c->protocol),
+        .cipher = defaults ? NULL : cipher_name(c->cipher),
+        .group = defaults ? NULL : keyless ? "-" : c->group_name,
+        .signature = resumed ? "-" : case_signature(c),
+        .peer_key = resumed ? NULL : peer_key_name(c->key_type),
+        .peer_key_bits = resumed ? 0 : key_bits(c),
+        .resumed = resumed,
+        .client_key = resumed ? NULL : c->client_authentication ? peer_key_name(c->key_type) : "-",
+        .chain_length = resumed ? -1 : (int)c->chain_length,
+        .ocsp_bytes = strcmp(c->ocsp_response, "-") == 0 && !resumed ? 0 : -1,
+        .early_data_bytes = resumed ? (long)c->early_data_bytes : 0,
+        .hello_retry = defaults ? -1 : c->hello_retry,
     };
 }
 
 bool certificate_fits(const struct tls_case *c, const char *key, unsigned bits, const char *curve,
                       struct fault *fault) {
-    struct negotiated wanted = case_wanted(c);
-    const char *has = key == NULL ? "an unknown one" : key;
-    if (strcmp(wanted.peer_key, has) != 0)
-        return fault_set(fault, FAULT_ERROR, "peer_key: wanted %s, the certificate has %s", wanted.peer_key,
-                         has);
-    if (c->curve != GROUP_NONE && (curve == NULL || strcmp(groups[c->curve].name, curve) != 0))
-        return fault_set(fault, FAULT_ERROR, "curve: wanted %s, the certificate has %s",
-                         groups[c->curve].name, curve == NULL ? "an unknown one" : curve);
-    if (wanted.peer_key_bits != bits)
-        return fault_set(fault, FAULT_ERROR, "peer_key_bits: wanted %u, the certificate has %u",
-                         wanted.peer_key_bits, bits);
+    const char *wanted = peer_key_name(c->key_type), *has = key == NULL ? "an unknown one" : key;
+    if (strcmp(wanted, has) != 0)
+        return fault_set(fault, FAULT_ERROR, "peer_key: wanted %s, the certificate has %s", wanted, has);
+    if (c->curve != GROUP_NONE && (curve == NULL || strcmp(group_name(c->curve), curve) != 0))
+        return fault_set(fault, FAULT_ERROR, "curve: wanted %s, the certificate has %s", group_name(c->curve),
+                         curve == NULL ? "an unknown one" : curve);
+    if (key_bits(c) != 0 && key_bits(c) != bits)
+        return fault_set(fault, FAULT_ERROR, "peer_key_bits: wanted %u, the certificate has %u", key_bits(c),
+                         bits);
     return true;
 }
 
 static bool same_word(const char *field, const char *wanted, const char *got, const char *side,
                       struct fault *fault) {
-    if (got == NULL || strcmp(wanted, got) == 0)
+    if (wanted == NULL || got == NULL || strcmp(wanted, got) == 0)
         return true;
     return fault_set(fault, FAULT_MISMATCH, "%s: wanted %s, the %s got %s", field, wanted, side, got);
+}
+
+static bool same_number(const char *field, long wanted, long got, const char *side, struct fault *fault) {
+    if (wanted < 0 || got < 0 || wanted == got)
+        return true;
+    return fault_set(fault, FAULT_MISMATCH, "%s: wanted %ld, the %s got %ld", field, wanted, side, got);
 }
 
 bool negotiated_matches(const struct negotiated *wanted, const struct negotiated *got, const char *side,
@@ -248,9 +214,14 @@ bool negotiated_matches(const struct negotiated *wanted, const struct negotiated
         !same_word("cipher", wanted->cipher, got->cipher, side, fault) ||
         !same_word("group", wanted->group, got->group, side, fault) ||
         !same_word("signature", wanted->signature, got->signature, side, fault) ||
-        !same_word("peer_key", wanted->peer_key, got->peer_key, side, fault))
+        !same_word("peer_key", wanted->peer_key, got->peer_key, side, fault) ||
+        !same_word("client_key", wanted->client_key, got->client_key, side, fault) ||
+        !same_number("chain_length", wanted->chain_length, got->chain_length, side, fault) ||
+        !same_number("ocsp_bytes", wanted->ocsp_bytes, got->ocsp_bytes, side, fault) ||
+        !same_number("early_data_bytes", wanted->early_data_bytes, got->early_data_bytes, side, fault) ||
+        !same_number("hello_retry", wanted->hello_retry, got->hello_retry, side, fault))
         return false;
-    if (wanted->peer_key_bits != got->peer_key_bits)
+    if (wanted->peer_key_bits != 0 && got->peer_key != NULL && wanted->peer_key_bits != got->peer_key_bits)
         return fault_set(fault, FAULT_MISMATCH, "peer_key_bits: wanted %u, the %s got %u",
                          wanted->peer_key_bits, side, got->peer_key_bits);
     if (wanted->resumed != got->resumed)

@@ -1,6 +1,6 @@
 /* The domain of the worker in one header: a case (what shall be measured), what a
  * handshake negotiated, a fault (why there is no number), and how the three relate.
- * Nothing here knows a library; the names are those of PROTOCOL.md. */
+ * Nothing here knows a library; the names are those of PROTOCOL.md (names.c). */
 #ifndef KEXBENCH_CASE_H
 #define KEXBENCH_CASE_H
 
@@ -9,10 +9,21 @@
 
 enum { VALUE_MAX = 255, REASON_MAX = 512, DETAIL_MAX = 1024 };
 enum { DH_BITS_MIN = 512, DH_BITS_MAX = 8192, RSA_BITS_MIN = 512, RSA_BITS_MAX = 16384 };
+enum { CHAIN_MAX = 10, EARLY_DATA_MAX = 16384, THREADS_MAX = 256 };
 
-enum protocol { TLS_1_2, TLS_1_3 };
-enum key_exchange { KX_RSA, KX_DHE_RSA, KX_ECDHE_RSA, KX_ECDHE_ECDSA };
-enum cipher { AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305 };
+enum protocol { TLS_1_2, TLS_1_3, PROTOCOL_DEFAULT };
+enum method { METHOD_RSA, METHOD_DHE, METHOD_ECDHE, METHOD_MLKEM, METHOD_DEFAULT };
+enum key_type {
+    KEY_RSA,
+    KEY_RSA_PSS,
+    KEY_ECDSA,
+    KEY_ED25519,
+    KEY_ED448,
+    KEY_ML_DSA_44,
+    KEY_ML_DSA_65,
+    KEY_ML_DSA_87
+};
+enum cipher { AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, CIPHER_DEFAULT };
 enum group {
     GROUP_NONE,
     GROUP_SECP192R1,
@@ -20,40 +31,67 @@ enum group {
     GROUP_P384,
     GROUP_P521,
     GROUP_X25519,
+    GROUP_X448,
     GROUP_FFDHE2048,
     GROUP_FFDHE3072,
     GROUP_FFDHE4096,
+    GROUP_FFDHE6144,
+    GROUP_FFDHE8192,
+    GROUP_X25519MLKEM768,
+    GROUP_SECP256R1MLKEM768,
+    GROUP_SECP384R1MLKEM1024,
+    GROUP_MLKEM512,
+    GROUP_MLKEM768,
+    GROUP_MLKEM1024,
     GROUP_CUSTOM_DH
 };
+enum resumption { RESUME_NONE, RESUME_SESSION_ID, RESUME_TICKET, RESUME_PSK, RESUME_PSK_DHE };
+enum roles { ROLES_BOTH, ROLES_CLIENT, ROLES_SERVER };
 
 struct tls_case {
     char id[VALUE_MAX + 1];
     enum protocol protocol;
-    enum key_exchange key_exchange;
+    enum method method;     /* the two parts of key_exchange */
+    enum key_type key_type; /* of the server's certificate, and of the client's where it shows one */
     enum cipher cipher;
     enum group group;
     char group_name[VALUE_MAX +
                     1]; /* as requested; for custom DH the only place that tells dh-1024 from dh-1776 */
     unsigned dh_bits;   /* 0 unless group is GROUP_CUSTOM_DH */
-    unsigned rsa_bits;  /* 0 when the certificate's key is not RSA */
-    enum group curve;   /* GROUP_NONE when the certificate's key is not EC */
+    unsigned rsa_bits;  /* 0 when the certificate's key is neither RSA nor RSA-PSS */
+    enum group curve;   /* GROUP_NONE when the certificate's key is not ECDSA */
     char key[VALUE_MAX + 1];
     char certificate[VALUE_MAX + 1];
     char dh_parameters[VALUE_MAX + 1];
+    char ocsp_response[VALUE_MAX + 1]; /* "-": nothing is stapled */
+    unsigned chain_length;             /* certificates in the file and on the wire */
+    bool client_authentication;        /* the client shows the same certificate */
+    enum resumption resumption;
+    unsigned early_data_bytes; /* of application data in the first flight; 0: no early data */
+    bool anti_replay;          /* the server refuses early data that it may have seen before */
+    bool hello_retry;          /* the client's key share is of another group than the server takes */
+    bool fips;                 /* OpenSSL's FIPS provider */
+    unsigned threads;          /* that share one context */
+    enum roles roles;          /* which sides live in this process */
 };
 
 /* What one side of a finished handshake says of it. Names, not enums: a library may report
  * something that no case can ask for, and the mismatch should then show the library's word.
- * NULL means "this side can't tell", as with a server that has forgotten its ephemeral key;
- * "-" means "there is none". */
+ * NULL or a negative number means "this side can't tell", as with a server that has forgotten
+ * its ephemeral key; "-" means "there is none". As what is wanted, NULL and negative mean "any". */
 struct negotiated {
     const char *protocol;
     const char *cipher;
     const char *group;
     const char *signature;
     const char *peer_key;
-    unsigned peer_key_bits;
+    unsigned peer_key_bits; /* 0 for keys of one size only */
     bool resumed;
+    const char *client_key; /* the key of the certificate that the client showed */
+    int chain_length;       /* certificates that the client got */
+    long ocsp_bytes;        /* stapled response that the client got */
+    long early_data_bytes;  /* that the server accepted */
+    int hello_retry;        /* read off the wire, not by the library */
 };
 
 enum fault_kind { FAULT_UNSUPPORTED, FAULT_ERROR, FAULT_MISMATCH };
@@ -71,30 +109,40 @@ const char *fault_kind_name(enum fault_kind kind);
 
 /* Names to enums, for the request parser. False: no such name. */
 bool protocol_from_name(const char *name, enum protocol *out);
-bool key_exchange_from_name(const char *name, enum key_exchange *out);
+bool key_exchange_from_name(const char *name, enum method *method, enum key_type *key_type);
 bool cipher_from_name(const char *name, enum cipher *out);
 bool group_from_name(const char *name, enum group *out, unsigned *dh_bits);
 bool curve_from_name(const char *name, enum group *out);
+bool resumption_from_name(const char *name, enum resumption *out);
+bool roles_from_name(const char *name, enum roles *out);
 
 const char *protocol_name(enum protocol protocol);
+const char *method_name(enum method method);
+const char *key_type_name(enum key_type key_type); /* as in key_exchange: "ECDSA" */
+const char *peer_key_name(enum key_type key_type); /* as in `negotiated`: "EC" */
 const char *cipher_name(enum cipher cipher);
 const char *group_name(enum group group);
 unsigned curve_bits(enum group curve);
 bool is_ffdhe(enum group group);
 bool is_elliptic(enum group group);
+bool is_hybrid(enum group group); /* a curve and ML-KEM together */
+bool is_mlkem(enum group group);  /* ML-KEM alone */
+bool is_rsa_key(enum key_type key_type);
+bool is_ml_dsa(enum key_type key_type);
 
-/* The IANA SignatureScheme that the case's certificate is made to sign with, or "-". */
+/* The IANA SignatureScheme that the case's certificate is made to sign with, "-", or NULL for the default. */
 const char *case_signature(const struct tls_case *tls_case);
 
 /* Does the case contradict itself, or ask for what TLS itself does not have? */
 bool case_check(const struct tls_case *tls_case, struct fault *fault);
 
-/* What a handshake has to negotiate to count for this case. */
-struct negotiated case_wanted(const struct tls_case *tls_case);
+/* What a handshake has to negotiate to count for this case; `resumed` false: the full handshake that a
+ * resumption needs before it. */
+struct negotiated case_wanted(const struct tls_case *tls_case, bool resumed);
 
 /* Is the certificate's key, as the library reads it, the one the case tells? `curve` is a name of ours, or
  * the library's, or NULL where there is none. The handshake proves type and size again; the curve only this
- * does. */
+ * does. `bits` counts for RSA, RSA-PSS and EC keys. */
 bool certificate_fits(const struct tls_case *tls_case, const char *key, unsigned bits, const char *curve,
                       struct fault *fault);
 

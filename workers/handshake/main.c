@@ -1,6 +1,7 @@
 /* The worker: options, pinning, the library's start, then one conversation on stdin and stdout.
  * Exit codes: 0 end of conversation, 1 the library did not start, 2 usage, 3 pinning refused. */
 #include "backend.h"
+#include "burn.h"
 #include "record.h"
 #include "session.h"
 
@@ -11,28 +12,35 @@
 #include <unistd.h>
 
 static int usage(const char *why) {
-    fprintf(stderr, "worker: %s\nusage: worker --material DIR [--cpu N]%s\n", why,
+    fprintf(stderr, "worker: %s\nusage: worker --material DIR [--cpus N[,N...]] [--peer FD]%s\n", why,
             backend.takes_settings ? " [--fake SETTINGS]" : "");
     return 2;
 }
 
-static bool parse_cpu(const char *text, int *cpu) {
+static bool parse_number(const char **text, long most, int *out) {
     char *end;
-    long value = strtol(text, &end, 10);
-    *cpu = (int)value;
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && value < CPU_SETSIZE;
+    long value = strtol(*text, &end, 10);
+    bool good = (*text)[0] >= '0' && (*text)[0] <= '9' && value <= most;
+    *text = end;
+    *out = (int)value;
+    return good;
 }
 
-static bool pin(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    return sched_setaffinity(0, sizeof set, &set) == 0;
+static bool parse_cpus(const char *text, cpu_set_t *set) {
+    int cpu;
+    CPU_ZERO(set);
+    do {
+        if (!parse_number(&text, CPU_SETSIZE - 1, &cpu))
+            return false;
+        CPU_SET(cpu, set);
+    } while (*text == ',' && *++text != '\0');
+    return *text == '\0';
 }
 
 int main(int argc, char **argv) {
-    const char *material = NULL, *settings = NULL;
-    int cpu = -1;
+    const char *material = NULL, *settings = NULL, *cpus = NULL;
+    cpu_set_t set;
+    int peer = -1;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
             return usage("an option needs a value");
@@ -40,15 +48,19 @@ int main(int argc, char **argv) {
             material = argv[i + 1];
         else if (strcmp(argv[i], "--fake") == 0 && backend.takes_settings)
             settings = argv[i + 1];
-        else if (strcmp(argv[i], "--cpu") != 0)
+        else if (strcmp(argv[i], "--peer") == 0) {
+            const char *text = argv[i + 1];
+            if (!parse_number(&text, 1023, &peer) || *text != '\0')
+                return usage("--peer takes the number of an open socket");
+        } else if (strcmp(argv[i], "--cpus") != 0)
             return usage("unknown option");
-        else if (!parse_cpu(argv[i + 1], &cpu))
-            return usage("--cpu takes a number");
+        else if (!parse_cpus(cpus = argv[i + 1], &set))
+            return usage("--cpus takes numbers with commas between");
     }
     if (material == NULL)
         return usage("--material is missing");
-    if (cpu >= 0 && !pin(cpu)) {
-        perror("worker: can't pin to the CPU");
+    if (cpus != NULL && sched_setaffinity(0, sizeof set, &set) != 0) {
+        perror("worker: can't pin to the CPUs");
         return 3;
     }
     struct fault fault = {0};
@@ -56,10 +68,15 @@ int main(int argc, char **argv) {
         fprintf(stderr, "worker: %s %s\n", fault.reason, fault.detail);
         return 1;
     }
+#ifdef BURN_PPM
+    const struct backend *chosen = burning(&backend, BURN_PPM);
+#else
+    const struct backend *chosen = &backend;
+#endif
     struct utsname host = {0};
     uname(&host);
     const char *named = backend.architecture == NULL ? NULL : backend.architecture();
-    record_hello(stdout, &backend, named != NULL ? named : host.machine, cpu);
-    session(&backend, material, STDIN_FILENO, stdout);
+    record_hello(stdout, chosen, named != NULL ? named : host.machine, cpus);
+    session(chosen, material, peer, STDIN_FILENO, stdout);
     return 0;
 }

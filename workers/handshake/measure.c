@@ -3,19 +3,30 @@
  * CPU time is shared out in proportion (PROTOCOL.md, "What is timed"). */
 #include "measure.h"
 
-#include <string.h>
+#include "gate.h"
+#include "peer.h"
 
-struct spans {
-    uint64_t client_ticks, server_ticks;
-    uint64_t client_bytes, server_bytes;
-};
+#include <string.h>
 
 struct instant {
     uint64_t ticks, cpu_ns, wall_ns;
 };
 
-/* a * b / c without losing the high bits: nanoseconds times ticks pass 2^64 within seconds. */
-static uint64_t scale(uint64_t a, uint64_t b, uint64_t c) {
+/* One thread's part of a batch. */
+struct lane {
+    struct prepared *prepared;
+    struct pair *pair;
+    const struct limits *limits;
+    struct gate *gate; /* NULL with a single thread */
+    struct instant start, end;
+    struct spans counted;
+    uint64_t first_ns[ROLES];
+    uint64_t handshakes, involuntary_switches;
+    bool good;
+    struct fault fault;
+};
+
+uint64_t scale(uint64_t a, uint64_t b, uint64_t c) {
     return c == 0 ? 0 : (uint64_t)(((unsigned __int128)a * b + c / 2) / c);
 }
 
@@ -27,98 +38,113 @@ static struct instant now(const struct clock *clock) {
     return instant;
 }
 
-static bool take_turns(const struct backend *b, struct context *context, struct spans *spans,
-                       struct fault *fault) {
-    bool client_done = false, server_done = false;
-    uint64_t before = b->clock->ticks();
-    for (unsigned turn = 0; turn < TURNS_MAX && !(client_done && server_done); turn++) {
-        bool clients = turn % 2 == 0;
-        bool *done = clients ? &client_done : &server_done;
-        if (*done)
-            continue;
-        enum progress progress = clients ? b->client_step(context, fault) : b->server_step(context, fault);
-        uint64_t after = b->clock->ticks();
-        *(clients ? &spans->client_ticks : &spans->server_ticks) += after - before;
-        before = after;
-        if (progress == PROGRESS_FAILED)
-            return false;
-        *done = progress == PROGRESS_DONE;
-    }
-    if (!client_done || !server_done)
-        return fault_set(fault, FAULT_ERROR, "no progress: the %s was not done after %d turns",
-                         client_done ? "server" : "client", TURNS_MAX);
-    return true;
+static bool handshake(struct lane *lane, struct spans *spans) {
+    return pair_handshake(lane->pair, &lane->prepared->wanted, lane->limits->split, spans, NULL, &lane->fault);
 }
 
-/* Both views are compared with the case, so a field that one side can't tell is still proven by the other. */
-static bool prove(const struct backend *b, struct context *context, const struct negotiated *wanted,
-                  struct negotiated *seen, struct fault *fault) {
-    struct negotiated client = {0}, server = {0};
-    if (!b->inspect(context, &client, &server, fault))
-        return false;
-    if (client.protocol == NULL || client.cipher == NULL || client.group == NULL ||
-        client.signature == NULL || client.peer_key == NULL)
-        return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
-    if (!negotiated_matches(wanted, &client, "client", fault) ||
-        !negotiated_matches(wanted, &server, "server", fault))
-        return false;
-    if (seen != NULL)
-        *seen = client;
-    return true;
-}
-
-static bool handshake(const struct backend *b, struct context *context, const struct negotiated *wanted,
-                      struct spans *spans, struct negotiated *seen, struct fault *fault) {
-    if (!b->open(context, fault))
-        return false;
-    bool proven = take_turns(b, context, spans, fault) && prove(b, context, wanted, seen, fault);
-    uint64_t client_bytes = 0, server_bytes = 0;
-    b->bytes_sent(context, &client_bytes, &server_bytes);
-    spans->client_bytes += client_bytes;
-    spans->server_bytes += server_bytes;
-    b->close(context);
-    return proven;
-}
-
-bool probe(const struct backend *b, struct context *context, const struct negotiated *wanted,
-           struct negotiated *seen, struct fault *fault) {
-    struct spans unused = {0};
-    return handshake(b, context, wanted, &unused, seen, fault);
-}
-
-bool measure(const struct backend *b, struct context *context, const struct negotiated *wanted,
-             const struct limits *limits, struct batch *out, struct fault *fault) {
-    const struct clock *clock = b->clock;
-    struct spans first = {0}, counted = {0};
-    memset(out, 0, sizeof *out);
-
-    struct instant token = now(clock);
-    if (!handshake(b, context, wanted, &first, NULL, fault))
-        return false;
+static bool counted_handshakes(struct lane *lane) {
+    const struct clock *clock = lane->prepared->backend->clock;
+    const struct limits *limits = lane->limits;
     uint64_t switches = clock->involuntary_switches();
-    struct instant start = now(clock);
-    uint64_t wall = start.wall_ns;
-    while (out->handshakes < limits->max_handshakes &&
-           (out->handshakes < limits->min_handshakes || out->handshakes == 0 ||
-            wall - start.wall_ns < limits->min_ns)) {
-        if (!handshake(b, context, wanted, &counted, NULL, fault))
+    lane->start = now(clock);
+    uint64_t wall = lane->start.wall_ns;
+    while (lane->handshakes < limits->max_handshakes &&
+           (lane->handshakes < limits->min_handshakes || lane->handshakes == 0 ||
+            wall - lane->start.wall_ns < limits->min_ns)) {
+        if (!handshake(lane, &lane->counted))
             return false;
-        out->handshakes++;
+        lane->handshakes++;
         wall = clock->wall_ns();
     }
-    struct instant end = now(clock);
-    out->involuntary_switches = clock->involuntary_switches() - switches;
-
-    uint64_t ticks = end.ticks - start.ticks;
-    uint64_t cpu_ns = end.cpu_ns - start.cpu_ns;
-    out->client_cpu_ns = scale(cpu_ns, counted.client_ticks, ticks);
-    out->server_cpu_ns = scale(cpu_ns, counted.server_ticks, ticks);
-    out->wall_ns = scale(end.wall_ns - start.wall_ns, counted.client_ticks + counted.server_ticks, ticks);
-    uint64_t first_ticks = start.ticks - token.ticks;
-    uint64_t first_cpu_ns = start.cpu_ns - token.cpu_ns;
-    out->first_client_ns = scale(first_cpu_ns, first.client_ticks, first_ticks);
-    out->first_server_ns = scale(first_cpu_ns, first.server_ticks, first_ticks);
-    out->client_bytes = counted.client_bytes;
-    out->server_bytes = counted.server_bytes;
+    lane->end = now(clock);
+    lane->involuntary_switches = clock->involuntary_switches() - switches;
     return true;
+}
+
+/* The first handshake after the token is kept apart. A thread whose first one failed still meets the others. */
+static void *run_lane(void *argument) {
+    struct lane *lane = argument;
+    const struct clock *clock = lane->prepared->backend->clock;
+    struct spans first = {0};
+    struct instant token = now(clock);
+    lane->good = handshake(lane, &first);
+    struct instant after = now(clock);
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
+        lane->first_ns[role] = scale(after.cpu_ns - token.cpu_ns, first.ticks[role], after.ticks - token.ticks);
+    bool passed = lane->gate == NULL || gate_pass(lane->gate);
+    lane->good = lane->good && passed && counted_handshakes(lane);
+    return NULL;
+}
+
+static void add(const struct lane *lane, struct batch *out) {
+    uint64_t ticks = lane->end.ticks - lane->start.ticks, cpu_ns = lane->end.cpu_ns - lane->start.cpu_ns;
+    uint64_t turns = lane->counted.ticks[ROLE_CLIENT] + lane->counted.ticks[ROLE_SERVER];
+    out->handshakes += lane->handshakes;
+    out->thread_cpu_ns += cpu_ns;
+    out->wall_ns += scale(lane->end.wall_ns - lane->start.wall_ns, turns, ticks);
+    out->involuntary_switches += lane->involuntary_switches;
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+        out->cpu_ns[role] += scale(cpu_ns, lane->counted.ticks[role], ticks);
+        out->first_ns[role] += lane->first_ns[role];
+        out->bytes[role] += lane->counted.bytes[role];
+    }
+}
+
+/* Threads start together and end each with its own last handshake, so rates are added, not times. */
+static void combine(const struct lane *lanes, unsigned count, bool split, struct batch *out) {
+    double rate = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t elapsed_ns = lanes[i].end.wall_ns - lanes[i].start.wall_ns;
+        add(&lanes[i], out);
+        rate += elapsed_ns == 0 ? 0 : (double)lanes[i].handshakes / (double)elapsed_ns;
+    }
+    out->elapsed_ns = rate > 0 ? (uint64_t)((double)out->handshakes / rate + 0.5) : 0;
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+        out->first_ns[role] /= count;
+        out->has[role] = split;
+    }
+}
+
+static bool run_threads(struct lane *lanes, unsigned count, struct fault *fault) {
+    pthread_t threads[THREADS_MAX];
+    struct gate gate;
+    unsigned started = 0;
+    gate_init(&gate, count);
+    for (unsigned i = 0; i < count; i++)
+        lanes[i].gate = &gate;
+    while (started < count && pthread_create(&threads[started], NULL, run_lane, &lanes[started]) == 0)
+        started++;
+    if (started < count)
+        gate_cancel(&gate);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    gate_destroy(&gate);
+    return started == count || fault_set(fault, FAULT_ERROR, "can't start %u threads", count);
+}
+
+bool measure(struct prepared *prepared, const struct limits *limits, struct batch *out, struct fault *fault) {
+    memset(out, 0, sizeof *out);
+    if (prepared->peer >= 0)
+        return peer_measure(prepared, limits, out, fault);
+    struct lane lanes[THREADS_MAX];
+    unsigned count = prepared->tls_case.threads;
+    for (unsigned i = 0; i < count; i++)
+        lanes[i] = (struct lane){.prepared = prepared, .pair = prepared->pairs[i], .limits = limits};
+    if (count == 1)
+        run_lane(&lanes[0]);
+    else if (!run_threads(lanes, count, fault))
+        return false;
+    uint64_t proven = 0;
+    bool good = true;
+    for (unsigned i = 0; i < count; i++) {
+        proven += lanes[i].handshakes;
+        if (!lanes[i].good && good)
+            *fault = lanes[i].fault;
+        good = good && lanes[i].good;
+    }
+    if (good)
+        combine(lanes, count, limits->split, out);
+    else
+        out->handshakes = proven;
+    return good;
 }

@@ -2,33 +2,33 @@
 #ifndef KEXBENCH_MEASURE_H
 #define KEXBENCH_MEASURE_H
 
-#include "backend.h"
-
-/* A handshake takes five turns in TLS 1.2 and three or four in TLS 1.3; HelloRetryRequest adds two. */
-enum { TURNS_MAX = 32 };
+#include "prepared.h"
 
 struct limits {
-    uint64_t min_handshakes;
+    uint64_t min_handshakes; /* each thread's */
     uint64_t min_ns;
-    uint64_t max_handshakes; /* at least 1 */
+    uint64_t max_handshakes; /* each thread's, at least 1 */
+    bool split;              /* false: no ticks are read, so nothing is known of the sides */
 };
 
 struct batch {
     uint64_t handshakes;
-    uint64_t client_cpu_ns, server_cpu_ns, wall_ns;
-    uint64_t first_client_ns, first_server_ns;
-    uint64_t client_bytes, server_bytes;
+    uint64_t thread_cpu_ns; /* of everything, opening and closing included */
+    uint64_t cpu_ns[ROLES]; /* of the turns, by role */
+    uint64_t wall_ns;       /* of the turns */
+    uint64_t elapsed_ns;    /* of everything: `handshakes` in this time is the rate of all threads together */
+    uint64_t first_ns[ROLES];
+    uint64_t bytes[ROLES];
     uint64_t involuntary_switches;
+    bool has[ROLES]; /* which sides are known */
 };
-
-/* One unmeasured handshake; on success `seen` is what both sides negotiated. */
-bool probe(const struct backend *backend, struct context *context, const struct negotiated *wanted,
-           struct negotiated *seen, struct fault *fault);
 
 /* True: every handshake was proven and all of `out` is meaningful.
  * False: `fault` says why, `out->handshakes` is how many were proven before, and nothing else of `out` is
  * set. */
-bool measure(const struct backend *backend, struct context *context, const struct negotiated *wanted,
-             const struct limits *limits, struct batch *out, struct fault *fault);
+bool measure(struct prepared *prepared, const struct limits *limits, struct batch *out, struct fault *fault);
+
+/* a * b / c without losing the high bits: nanoseconds times ticks pass 2^64 within seconds. 0 where c is. */
+uint64_t scale(uint64_t a, uint64_t b, uint64_t c);
 
 #endif

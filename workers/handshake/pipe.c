@@ -2,18 +2,25 @@
  * handshake does on every turn, so bytes are never moved. */
 #include "pipe.h"
 
+#include "wire.h"
+
 #include <string.h>
 
 void pipe_reset(struct pipe *pipe) {
     pipe->start = pipe->end = 0;
     pipe->written = 0;
+    if (pipe->wire != NULL)
+        wire_reset(pipe->wire);
 }
 
 size_t pipe_write(struct pipe *pipe, const void *data, size_t length) {
     size_t room = PIPE_BYTES - pipe->end;
     size_t taken = length < room ? length : room;
-    if (taken > 0)
-        memcpy(pipe->bytes + pipe->end, data, taken);
+    if (taken == 0)
+        return 0;
+    memcpy(pipe->bytes + pipe->end, data, taken);
+    if (pipe->wire != NULL)
+        wire_feed(pipe->wire, data, taken);
     pipe->end += taken;
     pipe->written += taken;
     return taken;

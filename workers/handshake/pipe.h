@@ -1,17 +1,20 @@
-/* The transport of every backend: two byte queues in memory, the same for each library, so
- * that no library is measured with its own. Bounded; allocated with the context. */
+/* The transport of every backend: byte queues in memory, the same for each library, so that
+ * no library is measured with its own. Bounded. */
 #ifndef KEXBENCH_PIPE_H
 #define KEXBENCH_PIPE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* One flight has to fit: the largest is a certificate with a 16,384 bit RSA key, some 8 KiB. */
-enum { PIPE_BYTES = 64 * 1024 };
+/* One flight has to fit: the largest is a chain of ten ML-DSA-87 certificates, some 75 KiB. */
+enum { PIPE_BYTES = 128 * 1024 };
+
+struct wire; /* reads along what is written, wire.h */
 
 struct pipe {
     size_t start, end;
     uint64_t written; /* since pipe_reset */
+    struct wire *wire; /* NULL: nobody reads along */
     unsigned char bytes[PIPE_BYTES];
 };
 

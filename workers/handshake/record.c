@@ -16,7 +16,7 @@ static void end(struct json *json) {
     fflush(json->out);
 }
 
-void record_hello(FILE *out, const struct backend *backend, const char *architecture, int cpu) {
+void record_hello(FILE *out, const struct backend *backend, const char *architecture, const char *cpus) {
     struct clock_costs costs = clock_costs(backend->clock);
     struct json json = begin(out, "hello");
     json_number(&json, "protocol_version", PROTOCOL_VERSION);
@@ -24,14 +24,27 @@ void record_hello(FILE *out, const struct backend *backend, const char *architec
     json_text(&json, "version", backend->version());
     json_text(&json, "version_text", backend->version_text());
     json_text(&json, "architecture", architecture);
-    if (cpu >= 0)
-        json_number(&json, "cpu", (uint64_t)cpu);
-    else
-        json_null(&json, "cpu");
+    json_text(&json, "cpus", cpus);
+    json_text(&json, "cpu_features", backend->cpu_features == NULL ? NULL : backend->cpu_features());
     json_text(&json, "tick_source", backend->clock->tick_source);
     json_number(&json, "thread_cpu_clock_cost_ns", costs.thread_cpu_clock_ns);
     json_number(&json, "tick_cost_ns", costs.tick_ns);
     end(&json);
+}
+
+/* A negative number is a thing that nobody could tell. */
+static void number_or_null(struct json *json, const char *key, long value) {
+    if (value < 0)
+        json_null(json, key);
+    else
+        json_number(json, key, (uint64_t)value);
+}
+
+static void number_if(struct json *json, const char *key, bool known, uint64_t value) {
+    if (known)
+        json_number(json, key, value);
+    else
+        json_null(json, key);
 }
 
 void record_ready(FILE *out, const char *id, const struct negotiated *negotiated) {
@@ -45,6 +58,11 @@ void record_ready(FILE *out, const char *id, const struct negotiated *negotiated
     json_text(&json, "peer_key", negotiated->peer_key);
     json_number(&json, "peer_key_bits", negotiated->peer_key_bits);
     json_bool(&json, "resumed", negotiated->resumed);
+    json_text(&json, "client_key", negotiated->client_key);
+    number_or_null(&json, "chain_length", negotiated->chain_length);
+    number_or_null(&json, "ocsp_bytes", negotiated->ocsp_bytes);
+    number_or_null(&json, "early_data_bytes", negotiated->early_data_bytes);
+    number_or_null(&json, "hello_retry", negotiated->hello_retry);
     json_close(&json);
     end(&json);
 }
@@ -67,14 +85,47 @@ void record_batch(FILE *out, const char *id, const struct batch *batch) {
     struct json json = begin(out, "batch");
     json_text(&json, "id", id);
     json_number(&json, "handshakes", batch->handshakes);
-    json_number(&json, "client_cpu_ns", batch->client_cpu_ns);
-    json_number(&json, "server_cpu_ns", batch->server_cpu_ns);
-    json_number(&json, "wall_ns", batch->wall_ns);
-    json_number(&json, "first_client_ns", batch->first_client_ns);
-    json_number(&json, "first_server_ns", batch->first_server_ns);
-    json_number(&json, "client_bytes", batch->client_bytes);
-    json_number(&json, "server_bytes", batch->server_bytes);
+    bool client = batch->has[ROLE_CLIENT], server = batch->has[ROLE_SERVER];
+    json_number(&json, "thread_cpu_ns", batch->thread_cpu_ns);
+    number_if(&json, "client_cpu_ns", client, batch->cpu_ns[ROLE_CLIENT]);
+    number_if(&json, "server_cpu_ns", server, batch->cpu_ns[ROLE_SERVER]);
+    number_if(&json, "wall_ns", client && server, batch->wall_ns);
+    json_number(&json, "elapsed_ns", batch->elapsed_ns);
+    number_if(&json, "first_client_ns", client, batch->first_ns[ROLE_CLIENT]);
+    number_if(&json, "first_server_ns", server, batch->first_ns[ROLE_SERVER]);
+    json_number(&json, "client_bytes", batch->bytes[ROLE_CLIENT]);
+    json_number(&json, "server_bytes", batch->bytes[ROLE_SERVER]);
     json_number(&json, "involuntary_switches", batch->involuntary_switches);
+    end(&json);
+}
+
+/* `client_NAME` and `server_NAME`. */
+static void by_role(struct json *json, const char *name, bool known, const uint64_t values[ROLES]) {
+    char key[64];
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+        snprintf(key, sizeof key, "%s_%s", role_name(role), name);
+        number_if(json, key, known, values[role]);
+    }
+}
+
+void record_examined(FILE *out, const char *id, const struct examined *examined) {
+    static const char *const counters[COUNTERS] = {[COUNT_INSTRUCTIONS] = "instructions",
+                                                   [COUNT_CYCLES] = "cycles",
+                                                   [COUNT_BRANCH_MISSES] = "branch_misses",
+                                                   [COUNT_CACHE_MISSES] = "cache_misses"};
+    struct json json = begin(out, "examined");
+    json_text(&json, "id", id);
+    json_number(&json, "handshakes", examined->handshakes);
+    by_role(&json, "bytes", true, examined->bytes);
+    by_role(&json, "records", true, examined->records);
+    json_number(&json, "round_trips", examined->round_trips);
+    by_role(&json, "allocations", examined->has_heap, examined->allocations);
+    number_if(&json, "heap_peak_bytes", examined->has_heap, examined->heap_peak_bytes);
+    json_number(&json, "held_connections", HELD);
+    by_role(&json, "held_bytes", examined->has_heap, examined->held_bytes);
+    for (int i = 0; i < COUNTERS; i++)
+        by_role(&json, counters[i], examined->has_counter[i], examined->counters[i]);
+    json_text(&json, "counters_absent", examined->counters_absent[0] == '\0' ? NULL : examined->counters_absent);
     end(&json);
 }
 

@@ -2,16 +2,18 @@
 #ifndef KEXBENCH_RECORD_H
 #define KEXBENCH_RECORD_H
 
+#include "examine.h"
 #include "measure.h"
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 1 };
+enum { PROTOCOL_VERSION = 2 };
 
-void record_hello(FILE *out, const struct backend *backend, const char *architecture, int cpu);
+void record_hello(FILE *out, const struct backend *backend, const char *architecture, const char *cpus);
 void record_ready(FILE *out, const char *id, const struct negotiated *negotiated);
 void record_refused(FILE *out, const char *id, const struct fault *fault);
 void record_batch(FILE *out, const char *id, const struct batch *batch);
+void record_examined(FILE *out, const char *id, const struct examined *examined);
 void record_failed(FILE *out, const char *id, uint64_t handshakes, const struct fault *fault);
 void record_error(FILE *out, const char *reason);
 void record_bye(FILE *out);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const uint64_t HANDSHAKES_LIMIT = 1000000;
+static const uint64_t EXAMINED_LIMIT = 1000;
 static const uint64_t NS_LIMIT = 3600ull * 1000000000ull; /* an hour: a token is never held that long */
 
 struct key {
@@ -30,6 +31,19 @@ static bool decimal(const char *text, uint64_t least, uint64_t most, uint64_t *o
     return value >= least && value <= most;
 }
 
+static bool whole(const char *text, uint64_t least, uint64_t most, unsigned *out) {
+    uint64_t value;
+    if (!decimal(text, least, most, &value))
+        return false;
+    *out = (unsigned)value;
+    return true;
+}
+
+static bool yes_or_no(const char *text, bool *out) {
+    *out = strcmp(text, "yes") == 0;
+    return *out || strcmp(text, "no") == 0;
+}
+
 static bool copy(char to[VALUE_MAX + 1], const char *value) {
     memcpy(to, value, strlen(value) + 1); /* the length was checked with the character set */
     return true;
@@ -46,7 +60,7 @@ static bool store_protocol(struct request *r, const char *v) {
     return protocol_from_name(v, &r->tls_case.protocol);
 }
 static bool store_key_exchange(struct request *r, const char *v) {
-    return key_exchange_from_name(v, &r->tls_case.key_exchange);
+    return key_exchange_from_name(v, &r->tls_case.method, &r->tls_case.key_type);
 }
 static bool store_cipher(struct request *r, const char *v) {
     return cipher_from_name(v, &r->tls_case.cipher);
@@ -73,6 +87,42 @@ static bool store_certificate(struct request *r, const char *v) {
 static bool store_dh_parameters(struct request *r, const char *v) {
     return store_file(r->tls_case.dh_parameters, v);
 }
+static bool store_ocsp_response(struct request *r, const char *v) {
+    return store_file(r->tls_case.ocsp_response, v);
+}
+static bool store_chain_length(struct request *r, const char *v) {
+    return whole(v, 1, CHAIN_MAX, &r->tls_case.chain_length);
+}
+static bool store_client_authentication(struct request *r, const char *v) {
+    return yes_or_no(v, &r->tls_case.client_authentication);
+}
+static bool store_resumption(struct request *r, const char *v) {
+    return resumption_from_name(v, &r->tls_case.resumption);
+}
+static bool store_early_data_bytes(struct request *r, const char *v) {
+    return whole(v, 0, EARLY_DATA_MAX, &r->tls_case.early_data_bytes);
+}
+static bool store_anti_replay(struct request *r, const char *v) {
+    return yes_or_no(v, &r->tls_case.anti_replay);
+}
+static bool store_hello_retry(struct request *r, const char *v) {
+    return yes_or_no(v, &r->tls_case.hello_retry);
+}
+static bool store_fips(struct request *r, const char *v) {
+    return yes_or_no(v, &r->tls_case.fips);
+}
+static bool store_threads(struct request *r, const char *v) {
+    return whole(v, 1, THREADS_MAX, &r->tls_case.threads);
+}
+static bool store_roles(struct request *r, const char *v) {
+    return roles_from_name(v, &r->tls_case.roles);
+}
+static bool store_split(struct request *r, const char *v) {
+    return yes_or_no(v, &r->limits.split);
+}
+static bool store_handshakes(struct request *r, const char *v) {
+    return decimal(v, 1, EXAMINED_LIMIT, &r->handshakes);
+}
 static bool store_min_handshakes(struct request *r, const char *v) {
     return decimal(v, 0, HANDSHAKES_LIMIT, &r->limits.min_handshakes);
 }
@@ -84,18 +134,30 @@ static bool store_min_ns(struct request *r, const char *v) {
 }
 
 static const char FILE_NAME[] = "a file name without a leading dot, or -";
+static const char YES_NO[] = "yes or no";
 
 static const struct key setup_keys[] = {
     {"id", store_id, "a name"},
-    {"protocol", store_protocol, "TLSv1.2 or TLSv1.3"},
-    {"key_exchange", store_key_exchange, "RSA, DHE-RSA, ECDHE-RSA or ECDHE-ECDSA"},
-    {"cipher", store_cipher, "AES-128-GCM, AES-256-GCM or CHACHA20-POLY1305"},
+    {"protocol", store_protocol, "TLSv1.2, TLSv1.3 or default"},
+    {"key_exchange", store_key_exchange,
+     "RSA, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, -65, -87"},
+    {"cipher", store_cipher, "AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305 or -"},
     {"group", store_group, "a group, dh-BITS (512 to 8192 bits) or -"},
     {"rsa_bits", store_rsa_bits, "0, or 512 to 16384"},
     {"curve", store_curve, "secp192r1, P-256, P-384, P-521 or -"},
     {"key", store_key, FILE_NAME},
     {"certificate", store_certificate, FILE_NAME},
     {"dh_parameters", store_dh_parameters, FILE_NAME},
+    {"ocsp_response", store_ocsp_response, FILE_NAME},
+    {"chain_length", store_chain_length, "1 to 10"},
+    {"client_authentication", store_client_authentication, YES_NO},
+    {"resumption", store_resumption, "none, session-id, ticket, psk or psk-dhe"},
+    {"early_data_bytes", store_early_data_bytes, "0 to 16384"},
+    {"anti_replay", store_anti_replay, YES_NO},
+    {"hello_retry", store_hello_retry, YES_NO},
+    {"fips", store_fips, YES_NO},
+    {"threads", store_threads, "1 to 256"},
+    {"roles", store_roles, "both, client or server"},
     {NULL, NULL, NULL},
 };
 static const struct key run_keys[] = {
@@ -103,6 +165,12 @@ static const struct key run_keys[] = {
     {"min_handshakes", store_min_handshakes, "0 to 1000000"},
     {"min_ns", store_min_ns, "0 to 3600000000000"},
     {"max_handshakes", store_max_handshakes, "1 to 1000000"},
+    {"split", store_split, YES_NO},
+    {NULL, NULL, NULL},
+};
+static const struct key examine_keys[] = {
+    {"id", store_id, "a name"},
+    {"handshakes", store_handshakes, "1 to 1000"},
     {NULL, NULL, NULL},
 };
 static const struct key stop_keys[] = {{NULL, NULL, NULL}};
@@ -113,6 +181,7 @@ static const struct {
 } verbs[] = {
     [VERB_SETUP] = {"setup", setup_keys},
     [VERB_RUN] = {"run", run_keys},
+    [VERB_EXAMINE] = {"examine", examine_keys},
     [VERB_STOP] = {"stop", stop_keys},
 };
 

@@ -7,12 +7,13 @@
 
 enum { LINE_MAX_BYTES = 4095 }; /* without the newline */
 
-enum verb { VERB_SETUP, VERB_RUN, VERB_STOP };
+enum verb { VERB_SETUP, VERB_RUN, VERB_EXAMINE, VERB_STOP };
 
 struct request {
     enum verb verb;
-    struct tls_case tls_case; /* setup; run uses its id alone */
+    struct tls_case tls_case; /* setup; run and examine use its id alone */
     struct limits limits;     /* run */
+    uint64_t handshakes;      /* examine */
 };
 
 /* `line` may hold any bytes. False: `reason` says which word is wrong and why. */

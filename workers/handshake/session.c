@@ -9,47 +9,50 @@
 struct state {
     const struct backend *backend;
     const char *material;
+    int peer;
     FILE *out;
-    struct context *context; /* NULL: nothing is set up */
-    struct tls_case tls_case;
-    struct negotiated wanted;
+    struct prepared prepared;
 };
-
-static void forget(struct state *s) {
-    if (s->context != NULL)
-        s->backend->teardown(s->context);
-    s->context = NULL;
-}
 
 static void setup(struct state *s, const struct tls_case *tls_case) {
     struct fault fault = {0};
     struct negotiated seen = {0};
-    forget(s);
-    s->tls_case = *tls_case;
-    s->wanted = case_wanted(&s->tls_case);
-    if (case_check(&s->tls_case, &fault))
-        s->context = s->backend->setup(&s->tls_case, s->material, &fault);
-    if (s->context != NULL && probe(s->backend, s->context, &s->wanted, &seen, &fault)) {
-        record_ready(s->out, s->tls_case.id, &seen);
-        return;
-    }
-    forget(s);
-    record_refused(s->out, s->tls_case.id, &fault);
+    release(&s->prepared);
+    if (prepare(&s->prepared, s->backend, tls_case, s->material, s->peer, &seen, &fault))
+        record_ready(s->out, tls_case->id, &seen);
+    else
+        record_refused(s->out, tls_case->id, &fault);
+}
+
+static bool is_set_up(struct state *s, const char *id) {
+    if (s->prepared.context != NULL && strcmp(id, s->prepared.tls_case.id) == 0)
+        return true;
+    char reason[REASON_MAX];
+    snprintf(reason, sizeof reason, "the case %s is not set up", id);
+    record_error(s->out, reason);
+    return false;
 }
 
 static void run(struct state *s, const char *id, const struct limits *limits) {
-    if (s->context == NULL || strcmp(id, s->tls_case.id) != 0) {
-        char reason[REASON_MAX];
-        snprintf(reason, sizeof reason, "the case %s is not set up", id);
-        record_error(s->out, reason);
-        return;
-    }
     struct fault fault = {0};
     struct batch batch;
-    if (measure(s->backend, s->context, &s->wanted, limits, &batch, &fault))
+    if (!is_set_up(s, id))
+        return;
+    if (measure(&s->prepared, limits, &batch, &fault))
         record_batch(s->out, id, &batch);
     else
         record_failed(s->out, id, batch.handshakes, &fault);
+}
+
+static void look(struct state *s, const char *id, uint64_t handshakes) {
+    struct fault fault = {0};
+    struct examined examined;
+    if (!is_set_up(s, id))
+        return;
+    if (examine(&s->prepared, handshakes, &examined, &fault))
+        record_examined(s->out, id, &examined);
+    else
+        record_failed(s->out, id, examined.handshakes, &fault);
 }
 
 /* False ends the session. */
@@ -61,6 +64,9 @@ static bool answer(struct state *s, const struct request *request) {
     case VERB_RUN:
         run(s, request->tls_case.id, &request->limits);
         return true;
+    case VERB_EXAMINE:
+        look(s, request->tls_case.id, request->handshakes);
+        return true;
     case VERB_STOP:
         record_bye(s->out);
         return false;
@@ -68,8 +74,8 @@ static bool answer(struct state *s, const struct request *request) {
     return false;
 }
 
-void session(const struct backend *backend, const char *material, int in, FILE *out) {
-    struct state state = {.backend = backend, .material = material, .out = out};
+void session(const struct backend *backend, const char *material, int peer, int in, FILE *out) {
+    struct state state = {.backend = backend, .material = material, .peer = peer, .out = out};
     struct line_reader reader = {.fd = in};
     bool talking = true;
     while (talking && !ferror(out)) {
@@ -89,5 +95,5 @@ void session(const struct backend *backend, const char *material, int in, FILE *
             talking = answer(&state, &request);
         }
     }
-    forget(&state);
+    release(&state.prepared);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
-void session(const struct backend *backend, const char *material, int in, FILE *out);
+/* `peer`: the socket to a worker with the other role, or -1. */
+void session(const struct backend *backend, const char *material, int peer, int in, FILE *out);
 
 #endif

@@ -1,0 +1,107 @@
+/* One side of a handshake whose other side is another process. */
+#include "peer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+bool peer_gives_up(int peer) {
+    (void)!send(peer, "", 0, MSG_NOSIGNAL); /* a peer that is gone needs no telling */
+    return false;
+}
+
+static bool deliver(int peer, struct pipe *out, struct fault *fault) {
+    size_t length = pipe_pending(out);
+    if (length == 0)
+        return true;
+    ssize_t sent;
+    do {
+        sent = send(peer, out->bytes + out->start, length, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    out->start = out->end = 0;
+    return sent == (ssize_t)length || fault_set(fault, FAULT_ERROR, "the peer is gone: %s", strerror(errno));
+}
+
+static bool await(int peer, struct pipe *in, struct fault *fault) {
+    ssize_t got;
+    do {
+        got = recv(peer, in->bytes + in->end, PIPE_BYTES - in->end, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return fault_set(fault, FAULT_ERROR, got == 0 ? "the peer gave up" : "the peer is gone");
+    in->end += (size_t)got;
+    in->written += (size_t)got;
+    return true;
+}
+
+/* This role's turns, each between two readings of the CPU clock; what it sends leaves outside of them. */
+static bool take_turns(struct prepared *p, struct pair *pair, enum role role, uint64_t *cpu_ns,
+                       struct fault *fault) {
+    const struct clock *clock = p->backend->clock;
+    struct pipe *out = &pair->sent[role], *in = &pair->sent[1 - role];
+    for (unsigned turn = 0; turn < TURNS_MAX; turn++) {
+        if ((turn > 0 || role == ROLE_SERVER) && !await(p->peer, in, fault))
+            return false;
+        uint64_t before = clock->thread_cpu_ns();
+        enum progress progress = p->backend->step(pair->sides[role], fault);
+        *cpu_ns += clock->thread_cpu_ns() - before;
+        struct fault unsent;
+        bool delivered = deliver(p->peer, out, &unsent); /* an alert, too, is the peer's to know */
+        if (progress == PROGRESS_FAILED)
+            return false;
+        if (!delivered) {
+            *fault = unsent;
+            return false;
+        }
+        if (progress == PROGRESS_DONE)
+            return true;
+    }
+    return fault_set(fault, FAULT_ERROR, "no progress: the %s was not done after %d turns", role_name(role),
+                     TURNS_MAX);
+}
+
+static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, uint64_t *bytes,
+                      struct negotiated *seen, struct fault *fault) {
+    enum role role = p->tls_case.roles == ROLES_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+    struct pipe_end end = {.in = &pair->sent[1 - role], .out = &pair->sent[role]};
+    struct negotiated unused;
+    pipe_reset(&pair->sent[ROLE_CLIENT]);
+    pipe_reset(&pair->sent[ROLE_SERVER]);
+    pair->sides[role] = p->backend->open(p->context, role, end, false, fault);
+    bool good = pair->sides[role] != NULL && take_turns(p, pair, role, cpu_ns, fault) &&
+                prove_side(p->backend, pair->sides[role], role, NULL, &p->tls_case, &p->wanted,
+                           seen == NULL ? &unused : seen, fault);
+    *bytes += pair->sent[role].written;
+    pair_close(pair);
+    return good || peer_gives_up(p->peer);
+}
+
+bool peer_probe(struct prepared *p, struct negotiated *seen, struct fault *fault) {
+    uint64_t cpu_ns = 0, bytes = 0;
+    p->pairs[0] = pair_new(p->backend, p->context, &p->tls_case, false);
+    if (p->pairs[0] == NULL)
+        return fault_set(fault, FAULT_ERROR, "out of memory") || peer_gives_up(p->peer);
+    return handshake(p, p->pairs[0], &cpu_ns, &bytes, seen, fault);
+}
+
+bool peer_measure(struct prepared *p, const struct limits *limits, struct batch *out, struct fault *fault) {
+    enum role role = p->tls_case.roles == ROLES_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
+    const struct clock *clock = p->backend->clock;
+    struct pair *pair = p->pairs[0];
+    uint64_t unused = 0, proven = 0;
+    bool good = handshake(p, pair, &out->first_ns[role], &unused, NULL, fault);
+    uint64_t switches = clock->involuntary_switches();
+    uint64_t wall = clock->wall_ns(), cpu = clock->thread_cpu_ns();
+    while (good && proven < limits->max_handshakes) {
+        good = handshake(p, pair, &out->cpu_ns[role], &out->bytes[role], NULL, fault);
+        proven += good;
+    }
+    out->thread_cpu_ns = clock->thread_cpu_ns() - cpu;
+    out->elapsed_ns = clock->wall_ns() - wall;
+    out->involuntary_switches = clock->involuntary_switches() - switches;
+    out->has[role] = true;
+    if (!good)
+        memset(out, 0, sizeof *out);
+    out->handshakes = proven;
+    return good;
+}

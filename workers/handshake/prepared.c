@@ -1,0 +1,70 @@
+/* Setting a case up: configuration, pairs, a probe, and the session that resumptions start from. */
+#include "prepared.h"
+
+#include "peer.h"
+
+#include <string.h>
+
+static bool make_pairs(struct prepared *p, struct fault *fault) {
+    for (unsigned i = 0; i < p->tls_case.threads; i++) {
+        p->pairs[i] = pair_new(p->backend, p->context, &p->tls_case, false);
+        if (p->pairs[i] == NULL)
+            return fault_set(fault, FAULT_ERROR, "out of memory");
+    }
+    return true;
+}
+
+/* A pair of its own that reads along, so that set-up proves from the wire what can be proven there. */
+static bool probe(struct prepared *p, const struct negotiated *wanted, bool keeps, struct negotiated *seen,
+                  struct fault *fault) {
+    struct spans unused = {0};
+    struct pair *pair = pair_new(p->backend, p->context, &p->tls_case, true);
+    if (pair == NULL)
+        return fault_set(fault, FAULT_ERROR, "out of memory");
+    bool good = pair_open(pair, wanted->resumed, fault) && pair_turns(pair, false, &unused, fault) &&
+                pair_prove(pair, wanted, seen, fault) &&
+                (!keeps || p->backend->keep(pair->sides[ROLE_CLIENT], fault));
+    pair_close(pair);
+    pair_free(pair);
+    return good;
+}
+
+static bool prove_both(struct prepared *p, struct negotiated *seen, struct fault *fault) {
+    bool resumes = p->tls_case.resumption != RESUME_NONE;
+    struct negotiated full = case_wanted(&p->tls_case, false);
+    if (!probe(p, &full, resumes, seen, fault))
+        return false;
+    return !resumes || probe(p, &p->wanted, p->tls_case.anti_replay, seen, fault);
+}
+
+bool prepare(struct prepared *p, const struct backend *backend, const struct tls_case *tls_case,
+             const char *material, int peer, struct negotiated *seen, struct fault *fault) {
+    memset(p, 0, sizeof *p);
+    p->backend = backend;
+    p->tls_case = *tls_case;
+    p->peer = tls_case->roles == ROLES_BOTH ? -1 : peer;
+    p->wanted = case_wanted(&p->tls_case, tls_case->resumption != RESUME_NONE); /* its words live in the copy */
+    bool good = case_check(&p->tls_case, fault);
+    if (good && tls_case->roles != ROLES_BOTH && peer < 0)
+        good = fault_set(fault, FAULT_ERROR, "a single role needs the option --peer");
+    if (good)
+        p->context = backend->setup(&p->tls_case, material, fault);
+    good = good && p->context != NULL;
+    if (p->peer >= 0)
+        good = good ? peer_probe(p, seen, fault) : peer_gives_up(p->peer);
+    else
+        good = good && make_pairs(p, fault) && prove_both(p, seen, fault);
+    if (!good)
+        release(p);
+    return good;
+}
+
+void release(struct prepared *p) {
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        pair_free(p->pairs[i]);
+        p->pairs[i] = NULL;
+    }
+    if (p->context != NULL)
+        p->backend->teardown(p->context);
+    p->context = NULL;
+}

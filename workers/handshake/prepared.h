@@ -1,0 +1,22 @@
+/* A case that is set up: its configuration, the proof that it works, and what every handshake has to show. */
+#ifndef KEXBENCH_PREPARED_H
+#define KEXBENCH_PREPARED_H
+
+#include "pair.h"
+
+struct prepared {
+    const struct backend *backend;
+    struct context *context; /* NULL: nothing is set up */
+    struct tls_case tls_case;
+    struct negotiated wanted;
+    struct pair *pairs[THREADS_MAX]; /* one a thread */
+    int peer;                        /* socket to the worker with the other role; -1 with both roles here */
+};
+
+/* Sets the case up and proves it with a handshake (a resumption: with a full one before). On success `seen` is
+ * what was negotiated, valid until release. False and a fault otherwise; nothing is then left to release. */
+bool prepare(struct prepared *out, const struct backend *backend, const struct tls_case *tls_case,
+             const char *material, int peer, struct negotiated *seen, struct fault *fault);
+void release(struct prepared *prepared);
+
+#endif
