@@ -147,6 +147,7 @@ static bool start(const char *text, struct fault *fault) {
             return false;
     }
     random_is_seeded = false;
+    handshakes_opened = 0;
     return true;
 }
 
