@@ -3,46 +3,77 @@
 #define KEXBENCH_GNUTLS_BACKEND_H
 
 #include "backend.h"
-#include "pipe.h"
 
 #include <gnutls/gnutls.h>
 
-/* One side's transport: the library wants its errno set on the session. */
-struct gnutls_end {
-    gnutls_session_t *session;
-    struct pipe_end pipes;
-};
+struct replay_store; /* gnutls_replay.c */
 
+/* Written at set-up and by `keep` alone, so that sides of several threads may share it without a lock. The one
+ * exception is `replay_store`, and a case with that has a single thread. */
 struct context {
     struct tls_case tls_case;
-    gnutls_priority_t priority;
-    gnutls_certificate_credentials_t client_credentials, server_credentials;
-    gnutls_dh_params_t dh;          /* custom parameters, else NULL */
-    gnutls_datum_t dh_prime;        /* of `dh` */
-    gnutls_datum_t certificate_der; /* the case's certificate */
-    const char *key_word;           /* its key, as the library tells it */
-    unsigned key_bits;
-    char unnamed_group[64]; /* backs `group` when it is not one of ours */
+    gnutls_priority_t priority[2][2]; /* by role, and by whether the handshake resumes */
+    gnutls_certificate_credentials_t credentials[2]; /* by role */
+    gnutls_dh_params_t dh;                           /* custom parameters, else NULL */
+    gnutls_datum_t dh_prime;                         /* of `dh` */
+    gnutls_datum_t chain[CHAIN_MAX];                 /* the case's certificates in DER */
+    unsigned chain_length;
+    unsigned key_bits;        /* of the first one's key; 0 for keys of one size */
+    gnutls_datum_t ocsp;      /* the response that the server staples */
+    gnutls_datum_t kept;      /* the session that clients resume */
+    gnutls_datum_t cached_id; /* the server's cache of the one session, RESUME_SESSION_ID */
+    gnutls_datum_t cached_session;
+    gnutls_datum_t ticket_key;
+    gnutls_anti_replay_t anti_replay; /* NULL without */
+    struct replay_store *replay_store;
+};
 
-    gnutls_session_t client, server; /* the open pair */
-    struct pipe to_client, to_server;
-    struct gnutls_end client_end, server_end;
+struct side {
+    struct context *context;
+    enum role role;
+    bool resumes;
+    gnutls_session_t session;
+    struct pipe_end pipes;
+    unsigned early_to_send; /* application data that goes out with the client's first flight */
+    bool takes_early;       /* a server that may be sent some */
+    bool issues_ticket;     /* a TLS 1.3 server whose client keeps the session */
+    long early_taken;
+    char unnamed_group[64]; /* backs `group` when it is not one of ours */
 };
 
 /* Puts the library's text for `code` into the fault's detail; false, for `return gnutls_fault(...)`. */
 bool gnutls_fault(struct fault *fault, enum fault_kind kind, const char *reason, int code);
 
-/* Our name of a curve, or NULL. */
-const char *gnutls_our_curve(gnutls_ecc_curve_t curve, unsigned *bits);
+/* gnutls_names.c: the library's names and ours. NULL where the library's has no counterpart. */
+const char *gnutls_name_of_group(enum group group);
+const char *gnutls_our_group(const char *name);
+const char *gnutls_name_of_signature(const char *scheme, bool tls_1_3);
+const char *gnutls_our_signature(const char *name);
+const char *gnutls_name_of_key(enum key_type key_type);
+const char *gnutls_our_key(const char *name);
 
-/* Loads key, certificate and custom DH parameters and checks that they are the case's. */
+/* gnutls_priority.c: exactly one protocol, cipher, group and signature scheme on each side. */
+bool gnutls_make_priorities(struct context *context, struct fault *fault);
+
+/* gnutls_material.c: loads key, certificates, DH parameters and OCSP response, and checks that they are the
+ * case's. */
 bool gnutls_load_material(struct context *context, const char *folder, struct fault *fault);
-
-bool gnutls_inspect(struct context *context, struct negotiated *client, struct negotiated *server,
-                    struct fault *fault);
-
 /* Are two big-endian numbers equal? The library writes some with a leading zero and some without. */
 bool gnutls_same_number(gnutls_datum_t a, gnutls_datum_t b);
 unsigned gnutls_number_bits(gnutls_datum_t number);
+
+/* gnutls_resume.c: what sides that resume, or are to be resumed, need. */
+bool gnutls_make_resumption(struct context *context, struct fault *fault);
+unsigned gnutls_resumption_flags(const struct context *context);
+int gnutls_resumption_open(struct side *side);
+bool gnutls_keep(struct side *client, struct fault *fault);
+
+/* gnutls_replay.c: a memory of ClientHellos, for the library's anti-replay. NULL: out of memory. */
+enum { REPLAY_WINDOW_S = 10 }; /* the library's default */
+struct replay_store *replay_store_new(void);
+void replay_store_free(struct replay_store *store);
+int replay_store_add(void *store, time_t expires, const gnutls_datum_t *key, const gnutls_datum_t *data);
+
+bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fault);
 
 #endif

@@ -29,95 +29,110 @@ static const char *cipher_of(gnutls_session_t session) {
 }
 
 /* Custom DH parameters have no name: they are the case's exactly when the prime is. */
-static const char *group_of_prime(struct context *c, gnutls_session_t session) {
+static const char *group_of_prime(struct side *side) {
+    const struct context *c = side->context;
     gnutls_datum_t generator = {0}, prime = {0}, two = {(unsigned char *)"\x02", 1};
-    if (gnutls_dh_get_group(session, &generator, &prime) < 0)
+    if (gnutls_dh_get_group(side->session, &generator, &prime) < 0)
         return NULL;
     const char *word = c->tls_case.group_name;
     if (c->dh == NULL || !gnutls_same_number(prime, c->dh_prime) || !gnutls_same_number(generator, two)) {
-        snprintf(c->unnamed_group, sizeof c->unnamed_group, "unknown DH parameters of %u bits",
+        snprintf(side->unnamed_group, sizeof side->unnamed_group, "unknown DH parameters of %u bits",
                  gnutls_number_bits(prime));
-        word = c->unnamed_group;
+        word = side->unnamed_group;
     }
     gnutls_free(generator.data);
     gnutls_free(prime.data);
     return word;
 }
 
-static const char *group_of(struct context *c, gnutls_session_t session) {
+static const char *group_of(struct side *side, bool resumed) {
+    gnutls_session_t session = side->session;
     gnutls_kx_algorithm_t kx = gnutls_kx_get(session);
     gnutls_group_t group = gnutls_group_get(session);
+    bool tls_1_3 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;
     if (kx == GNUTLS_KX_RSA)
         return "-";
-    switch (group) {
-    case GNUTLS_GROUP_INVALID:
-        return kx == GNUTLS_KX_DHE_RSA ? group_of_prime(c, session) : NULL;
-    case GNUTLS_GROUP_X25519:
-        return group_name(GROUP_X25519);
-    case GNUTLS_GROUP_FFDHE2048:
-        return group_name(GROUP_FFDHE2048);
-    case GNUTLS_GROUP_FFDHE3072:
-        return group_name(GROUP_FFDHE3072);
-    case GNUTLS_GROUP_FFDHE4096:
-        return group_name(GROUP_FFDHE4096);
-    default:
-        break;
-    }
-    unsigned bits;
-    const char *curve = gnutls_our_curve((gnutls_ecc_curve_t)group, &bits); /* the numbers are the same */
-    return curve != NULL ? curve : gnutls_group_get_name(group);
+    if (resumed && (!tls_1_3 || group == GNUTLS_GROUP_INVALID))
+        return "-"; /* in TLS 1.2 the library still tells the group of the session's first handshake */
+    if (group == GNUTLS_GROUP_INVALID)
+        return kx == GNUTLS_KX_DHE_RSA ? group_of_prime(side) : NULL;
+    const char *name = gnutls_group_get_name(group), *ours = gnutls_our_group(name);
+    return ours != NULL ? ours : name;
 }
 
-/* The library has two numbers for what is one code point in TLS: for 1.2 and for 1.3. */
-static const char *signature_of(gnutls_session_t session) {
-    if (gnutls_kx_get(session) == GNUTLS_KX_RSA)
-        return "-"; /* nothing was signed, but the library tells what it would have used */
+static const char *signature_of(gnutls_session_t session, bool resumed) {
+    if (resumed || gnutls_kx_get(session) == GNUTLS_KX_RSA)
+        return "-"; /* nothing was signed, but the library tells what it would have used, or once used */
     int sign = gnutls_sign_algorithm_get(session);
-    switch (sign) {
-    case GNUTLS_SIGN_RSA_SHA256:
-        return "rsa_pkcs1_sha256";
-    case GNUTLS_SIGN_RSA_PSS_RSAE_SHA256:
-        return "rsa_pss_rsae_sha256";
-    case GNUTLS_SIGN_ECDSA_SHA256:
-    case GNUTLS_SIGN_ECDSA_SECP256R1_SHA256:
-        return "ecdsa_secp256r1_sha256";
-    case GNUTLS_SIGN_ECDSA_SHA384:
-    case GNUTLS_SIGN_ECDSA_SECP384R1_SHA384:
-        return "ecdsa_secp384r1_sha384";
-    case GNUTLS_SIGN_ECDSA_SHA512:
-    case GNUTLS_SIGN_ECDSA_SECP521R1_SHA512:
-        return "ecdsa_secp521r1_sha512";
-    default:
-        return gnutls_sign_get_name((gnutls_sign_algorithm_t)sign);
-    }
+    const char *name = gnutls_sign_get_name((gnutls_sign_algorithm_t)sign), *ours = gnutls_our_signature(name);
+    return ours != NULL ? ours : name;
 }
 
 static bool same_bytes(const gnutls_datum_t *a, const gnutls_datum_t *b) {
     return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-static struct negotiated view(struct context *c, gnutls_session_t session) {
-    return (struct negotiated){.protocol = protocol_of(session),
-                               .cipher = cipher_of(session),
-                               .group = group_of(c, session),
-                               .signature = signature_of(session),
-                               /* Read from the case's certificate at set-up: the peer's is the same bytes. */
-                               .peer_key = c->key_word,
-                               .peer_key_bits = c->key_bits,
-                               .resumed = gnutls_session_is_resumed(session) != 0};
+/* Is the list the case's chain as far as it goes? How far, `chain_length` tells. */
+static bool is_ours(const struct context *c, const gnutls_datum_t *list, unsigned count) {
+    for (unsigned i = 0; i < count && i < c->chain_length; i++) {
+        if (!same_bytes(&list[i], &c->chain[i]))
+            return false;
+    }
+    return true;
 }
 
-bool gnutls_inspect(struct context *c, struct negotiated *client, struct negotiated *server,
-                    struct fault *fault) {
+static bool other_certificate(const struct context *c, const char *who, struct fault *fault) {
+    return fault_set(fault, FAULT_MISMATCH, "certificate: the %s showed another than %s", who,
+                     c->tls_case.certificate);
+}
+
+/* Key words are read from the case's certificate: what was shown is the same bytes. */
+static bool inspect_client(struct side *side, struct negotiated *out, struct fault *fault) {
+    const struct context *c = side->context;
     unsigned count = 0;
-    const gnutls_datum_t *peer = gnutls_certificate_get_peers(c->client, &count);
-    const gnutls_datum_t *own = gnutls_certificate_get_ours(c->server);
-    if (peer == NULL || count == 0 || own == NULL)
+    const gnutls_datum_t *peer = gnutls_certificate_get_peers(side->session, &count);
+    if (peer == NULL || count == 0)
         return fault_set(fault, FAULT_ERROR, "the handshake left no certificate");
-    if (!same_bytes(&peer[0], &c->certificate_der) || !same_bytes(own, &c->certificate_der))
-        return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
-                         c->tls_case.certificate);
-    *client = view(c, c->client);
-    *server = view(c, c->server);
+    if (!is_ours(c, peer, count))
+        return other_certificate(c, "server", fault);
+    out->peer_key = peer_key_name(c->tls_case.key_type);
+    out->peer_key_bits = c->key_bits;
+    out->chain_length = (int)count;
+    gnutls_datum_t response = {0};
+    out->ocsp_bytes = gnutls_ocsp_status_request_get(side->session, &response) < 0 ? 0 : response.size;
+    if (c->ocsp.size > 0 && !same_bytes(&response, &c->ocsp))
+        return fault_set(fault, FAULT_MISMATCH, "ocsp_response: the server stapled %s %s",
+                         out->ocsp_bytes == 0 ? "nothing instead of" : "another than", c->tls_case.ocsp_response);
     return true;
+}
+
+static bool inspect_server(struct side *side, struct negotiated *out, struct fault *fault) {
+    const struct context *c = side->context;
+    unsigned count = 0;
+    const gnutls_datum_t *own = gnutls_certificate_get_ours(side->session);
+    const gnutls_datum_t *peer = gnutls_certificate_get_peers(side->session, &count);
+    if (own == NULL)
+        return fault_set(fault, FAULT_ERROR, "the handshake left no certificate");
+    if (!is_ours(c, own, 1))
+        return other_certificate(c, "server", fault);
+    if (peer != NULL && !is_ours(c, peer, count))
+        return other_certificate(c, "client", fault);
+    out->client_key = peer != NULL && count > 0 ? peer_key_name(c->tls_case.key_type) : "-";
+    return true;
+}
+
+bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fault) {
+    bool resumed = gnutls_session_is_resumed(side->session) != 0;
+    out->protocol = protocol_of(side->session);
+    out->cipher = cipher_of(side->session);
+    out->group = group_of(side, resumed);
+    out->signature = signature_of(side->session, resumed);
+    out->resumed = resumed;
+    if (side->role == ROLE_SERVER) {
+        bool accepted = (gnutls_session_get_flags(side->session) & GNUTLS_SFLAGS_EARLY_DATA) != 0;
+        out->early_data_bytes = accepted ? side->early_taken : 0;
+    }
+    if (resumed)
+        return true; /* no certificate was shown */
+    return side->role == ROLE_CLIENT ? inspect_client(side, out, fault) : inspect_server(side, out, fault);
 }

@@ -38,10 +38,13 @@ unsigned gnutls_number_bits(gnutls_datum_t number) {
 }
 
 static bool parse_fault(struct fault *fault, const char *reason, int code) {
-    bool no_curve = code == GNUTLS_E_ECC_UNSUPPORTED_CURVE || code == GNUTLS_E_ECC_NO_SUPPORTED_CURVES;
-    return gnutls_fault(fault, no_curve ? FAULT_UNSUPPORTED : FAULT_ERROR, reason, code);
+    bool unknown = code == GNUTLS_E_ECC_UNSUPPORTED_CURVE || code == GNUTLS_E_ECC_NO_SUPPORTED_CURVES ||
+                   code == GNUTLS_E_UNKNOWN_PK_ALGORITHM || code == GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM ||
+                   code == GNUTLS_E_UNIMPLEMENTED_FEATURE;
+    return gnutls_fault(fault, unknown ? FAULT_UNSUPPORTED : FAULT_ERROR, reason, code);
 }
 
+/* The library counts a key's bits in whole bytes: 528 on P-521. */
 static const char *curve_of(gnutls_x509_crt_t certificate, unsigned *bits) {
     gnutls_ecc_curve_t curve = GNUTLS_ECC_CURVE_INVALID;
     gnutls_datum_t x = {0}, y = {0};
@@ -49,36 +52,52 @@ static const char *curve_of(gnutls_x509_crt_t certificate, unsigned *bits) {
         return NULL;
     gnutls_free(x.data);
     gnutls_free(y.data);
-    const char *ours = gnutls_our_curve(curve, bits);
-    return ours != NULL ? ours : gnutls_ecc_curve_get_name(curve);
+    const char *name = gnutls_ecc_curve_get_name(curve), *ours = gnutls_our_group(name);
+    enum group group;
+    if (ours != NULL && curve_from_name(ours, &group))
+        *bits = curve_bits(group);
+    return ours != NULL ? ours : name;
 }
 
-/* Kept for gnutls_inspect: every handshake's certificate is compared with these bytes. */
+/* The first certificate's key; every handshake's certificates are compared with these bytes. */
 static bool describe_key(struct context *c, gnutls_x509_crt_t certificate, struct fault *fault) {
-    int algorithm = gnutls_x509_crt_get_pk_algorithm(certificate, &c->key_bits);
-    bool ec = algorithm == GNUTLS_PK_EC;
+    enum key_type type = c->tls_case.key_type;
+    unsigned bits = 0;
+    if (gnutls_pk_get_id(gnutls_name_of_key(type)) == GNUTLS_PK_UNKNOWN)
+        return fault_set(fault, FAULT_UNSUPPORTED, "the library knows no %s keys", key_type_name(type));
+    int algorithm = gnutls_x509_crt_get_pk_algorithm(certificate, &bits);
     if (algorithm < 0)
         return parse_fault(fault, "the certificate's key can't be used", algorithm);
-    c->key_word = ec ? "EC" : gnutls_pk_algorithm_get_name((gnutls_pk_algorithm_t)algorithm);
-    if (algorithm == GNUTLS_PK_RSA)
-        c->key_word = "RSA";
-    const char *curve = ec ? curve_of(certificate, &c->key_bits) : NULL;
-    return certificate_fits(&c->tls_case, c->key_word, c->key_bits, curve, fault);
+    const char *name = gnutls_pk_get_name((gnutls_pk_algorithm_t)algorithm), *ours = gnutls_our_key(name);
+    const char *curve = algorithm == GNUTLS_PK_EC ? curve_of(certificate, &bits) : NULL;
+    c->key_bits = is_rsa_key(type) || type == KEY_ECDSA ? bits : 0;
+    return certificate_fits(&c->tls_case, ours != NULL ? ours : name, bits, curve, fault);
 }
 
-static bool read_certificate(struct context *c, const struct material *pem, struct fault *fault) {
-    gnutls_x509_crt_t certificate;
+static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsigned count, struct fault *fault) {
+    if (count != c->tls_case.chain_length)
+        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file has %u certificates",
+                         c->tls_case.chain_length, count);
+    for (unsigned i = 0; i < count; i++) {
+        int code = gnutls_x509_crt_export2(list[i], GNUTLS_X509_FMT_DER, &c->chain[i]);
+        if (code < 0)
+            return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
+        c->chain_length++;
+    }
+    return true;
+}
+
+static bool read_certificates(struct context *c, const struct material *pem, struct fault *fault) {
+    gnutls_x509_crt_t *list;
+    unsigned count = 0;
     gnutls_datum_t text = datum(pem);
-    int code = gnutls_x509_crt_init(&certificate);
+    int code = gnutls_x509_crt_list_import2(&list, &count, &text, GNUTLS_X509_FMT_PEM, 0);
     if (code < 0)
-        return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
-    bool good = false;
-    if ((code = gnutls_x509_crt_import(certificate, &text, GNUTLS_X509_FMT_PEM)) < 0 ||
-        (code = gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_DER, &c->certificate_der)) < 0)
-        parse_fault(fault, "the certificate can't be read", code);
-    else
-        good = describe_key(c, certificate, fault);
-    gnutls_x509_crt_deinit(certificate);
+        return parse_fault(fault, "the certificate can't be read", code);
+    bool good = count > 0 && describe_key(c, list[0], fault) && export_chain(c, list, count, fault);
+    for (unsigned i = 0; i < count; i++)
+        gnutls_x509_crt_deinit(list[i]);
+    gnutls_free(list);
     return good;
 }
 
@@ -94,10 +113,10 @@ static bool check_key(const struct material *pem, struct fault *fault) {
     return code >= 0 || parse_fault(fault, "the key can't be read", code);
 }
 
-static bool use_pair(struct context *c, const struct material *certificate, const struct material *key,
-                     struct fault *fault) {
+static bool use_pair(gnutls_certificate_credentials_t credentials, const struct material *certificate,
+                     const struct material *key, struct fault *fault) {
     gnutls_datum_t certificate_text = datum(certificate), key_text = datum(key);
-    int code = gnutls_certificate_set_x509_key_mem2(c->server_credentials, &certificate_text, &key_text,
+    int code = gnutls_certificate_set_x509_key_mem2(credentials, &certificate_text, &key_text,
                                                     GNUTLS_X509_FMT_PEM, NULL, 0);
     if (code == GNUTLS_E_CERTIFICATE_KEY_MISMATCH)
         return gnutls_fault(fault, FAULT_ERROR, "the key does not belong to the certificate", code);
@@ -108,9 +127,11 @@ static bool load_pair(struct context *c, const char *folder, struct fault *fault
     struct material certificate, key;
     if (!material_read(folder, c->tls_case.certificate, &certificate, fault))
         return false;
-    bool good = read_certificate(c, &certificate, fault);
+    bool good = read_certificates(c, &certificate, fault);
     if (good && (good = material_read(folder, c->tls_case.key, &key, fault))) {
-        good = check_key(&key, fault) && use_pair(c, &certificate, &key, fault);
+        good = check_key(&key, fault) && use_pair(c->credentials[ROLE_SERVER], &certificate, &key, fault);
+        if (good && c->tls_case.client_authentication)
+            good = use_pair(c->credentials[ROLE_CLIENT], &certificate, &key, fault);
         material_free(&key);
     }
     material_free(&certificate);
@@ -151,11 +172,41 @@ static bool load_custom_dh(struct context *c, const char *folder, struct fault *
         return gnutls_fault(fault, FAULT_ERROR, "the DH parameters can't be read", code);
     if (!check_dh(c, fault))
         return false;
-    gnutls_certificate_set_dh_params(c->server_credentials, c->dh);
+    gnutls_certificate_set_dh_params(c->credentials[ROLE_SERVER], c->dh);
     return true;
 }
 
+/* The library frees what it gets. */
+static int staple(gnutls_session_t session, void *pointer, gnutls_datum_t *out) {
+    const gnutls_datum_t *response = pointer;
+    (void)session;
+    out->data = gnutls_malloc(response->size);
+    if (out->data == NULL)
+        return GNUTLS_E_MEMORY_ERROR;
+    memcpy(out->data, response->data, response->size);
+    out->size = response->size;
+    return 0;
+}
+
+/* By a function, since the library would refuse a response that is out of date, or another certificate's. */
+static bool load_ocsp(struct context *c, const char *folder, struct fault *fault) {
+    struct material der;
+    if (!material_read(folder, c->tls_case.ocsp_response, &der, fault))
+        return false;
+    gnutls_datum_t response = datum(&der);
+    c->ocsp.data = gnutls_malloc(response.size);
+    if (c->ocsp.data != NULL) {
+        memcpy(c->ocsp.data, response.data, response.size);
+        c->ocsp.size = response.size;
+        gnutls_certificate_set_ocsp_status_request_function(c->credentials[ROLE_SERVER], staple, &c->ocsp);
+    }
+    material_free(&der);
+    return c->ocsp.data != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
+}
+
 bool gnutls_load_material(struct context *c, const char *folder, struct fault *fault) {
+    bool stapled = strcmp(c->tls_case.ocsp_response, "-") != 0;
     return load_pair(c, folder, fault) &&
-           (c->tls_case.group != GROUP_CUSTOM_DH || load_custom_dh(c, folder, fault));
+           (c->tls_case.group != GROUP_CUSTOM_DH || load_custom_dh(c, folder, fault)) &&
+           (!stapled || load_ocsp(c, folder, fault));
 }

@@ -1,0 +1,111 @@
+/* Priority strings: exactly one protocol, cipher, group and signature scheme on each side, or the library's
+ * own defaults. */
+#include "gnutls_backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GROUPS_MAX = 3, TEXT_MAX = 384 };
+
+struct groups {
+    enum group list[GROUPS_MAX];
+    unsigned count;
+};
+
+static void add(struct groups *groups, enum group group) {
+    for (unsigned i = 0; i < groups->count; i++) {
+        if (groups->list[i] == group)
+            return;
+    }
+    if (gnutls_name_of_group(group) != NULL)
+        groups->list[groups->count++] = group;
+}
+
+/* No group at all for custom DH: an ffdhe group among them would be negotiated instead (RFC 7919). */
+static struct groups offered(const struct tls_case *c, enum role role, bool resumes) {
+    struct groups groups = {.count = 0};
+    if (resumes && c->resumption == RESUME_PSK)
+        return groups; /* without a group, the client makes no key share for nothing */
+    if (c->hello_retry && role == ROLE_CLIENT)
+        add(&groups, c->group == GROUP_X25519 ? GROUP_P256 : GROUP_X25519);
+    add(&groups, c->group);
+    if (c->protocol == TLS_1_2 || role == ROLE_CLIENT) /* a TLS 1.3 server that had it might take it as the group */
+        add(&groups, c->curve);
+    return groups;
+}
+
+/* In TLS 1.3 it stands for the credentials alone. */
+static const char *key_exchange(const struct tls_case *c) {
+    switch (c->method) {
+    case METHOD_RSA:
+        return "RSA";
+    case METHOD_DHE:
+        return "DHE-RSA";
+    default:
+        return is_rsa_key(c->key_type) ? "ECDHE-RSA" : "ECDHE-ECDSA";
+    }
+}
+
+static const char *signature(const struct tls_case *c) {
+    /* RSA key exchange signs nothing, but the library does without no signature scheme. */
+    const char *scheme = c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
+    return gnutls_name_of_signature(scheme, c->protocol == TLS_1_3);
+}
+
+static void priority_text(const struct tls_case *c, enum role role, bool resumes, char *out, size_t size) {
+    struct groups groups = offered(c, role, resumes);
+    size_t used = (size_t)snprintf(
+        out, size, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
+        c->protocol == TLS_1_3 ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
+        resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
+    for (unsigned i = 0; i < groups.count; i++)
+        used += (size_t)snprintf(out + used, size - used, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));
+    snprintf(out + used, size - used, ":%%PROFILE_VERY_WEAK");
+}
+
+static bool refused(const char *text, const char *position, int code, struct fault *fault) {
+    char reason[REASON_MAX];
+    snprintf(reason, sizeof reason, "the library does not take the priority string %s", text);
+    gnutls_fault(fault, code == GNUTLS_E_MEMORY_ERROR ? FAULT_ERROR : FAULT_UNSUPPORTED, reason, code);
+    size_t used = strlen(fault->detail);
+    if (position != NULL)
+        snprintf(fault->detail + used, sizeof fault->detail - used, " at %s", position);
+    return false;
+}
+
+/* What the library knows by name but can't do, it leaves out without a word. */
+static bool is_whole(gnutls_priority_t priority, const char *text, unsigned groups, struct fault *fault) {
+    const unsigned *list;
+    const char *missing = gnutls_priority_protocol_list(priority, &list) != 1    ? "protocol"
+                          : gnutls_priority_sign_list(priority, &list) != 1      ? "signature scheme"
+                          : gnutls_priority_cipher_list(priority, &list) != 1    ? "cipher"
+                          : gnutls_priority_group_list(priority, &list) != (int)groups ? "group"
+                                                                                  : NULL;
+    return missing == NULL || fault_set(fault, FAULT_UNSUPPORTED, "the library leaves the %s out of %s", missing, text);
+}
+
+static bool make_priority(struct context *c, enum role role, bool resumes, struct fault *fault) {
+    gnutls_priority_t *out = &c->priority[role][resumes];
+    char text[TEXT_MAX];
+    const char *position = NULL;
+    if (c->tls_case.method == METHOD_DEFAULT) { /* NULL: as gnutls_set_default_priority does it */
+        int code = gnutls_priority_init(out, NULL, NULL);
+        return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "no default priorities", code);
+    }
+    priority_text(&c->tls_case, role, resumes, text, sizeof text);
+    int code = gnutls_priority_init2(out, text, &position, 0);
+    if (code < 0) {
+        *out = NULL;
+        return refused(text, position, code, fault);
+    }
+    return is_whole(*out, text, offered(&c->tls_case, role, resumes).count, fault);
+}
+
+bool gnutls_make_priorities(struct context *c, struct fault *fault) {
+    bool resumes = c->tls_case.resumption != RESUME_NONE;
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+        if (!make_priority(c, role, false, fault) || (resumes && !make_priority(c, role, true, fault)))
+            return false;
+    }
+    return true;
+}
