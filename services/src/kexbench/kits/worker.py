@@ -59,6 +59,8 @@ class WorkerSource:
         source = self.folder.resolve()
         mapped = (f"-ffile-prefix-map={attempt.scratch}=kit", f"-ffile-prefix-map={source}=worker")
         compile_flags = (*materials.compile_flags, *mapped)
+        words = materials.library_words or ()
+        replaced = [f"LIBS_{library}={_for_make(words)}"] if words else []
         attempt.run(
             [
                 "make",
@@ -69,6 +71,7 @@ class WorkerSource:
                 f"CC={self.compiler}",
                 f"CFLAGS_LIBRARY={_for_make(compile_flags)}",
                 f"LDFLAGS_LIBRARY={_for_make(materials.link_flags)}",
+                *replaced,
             ],
             stage="compile",
             timeout_s=600,
@@ -76,7 +79,7 @@ class WorkerSource:
         binary = build / "worker"
         if not binary.is_file():
             raise StepFailed("compile", "make succeeded, but there is no worker")
-        flags = shlex.join((*compile_flags, *materials.link_flags))
+        flags = shlex.join((*compile_flags, *materials.link_flags, *words))
         return binary, flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
 
 
