@@ -90,7 +90,7 @@ class Workshop:
         ref = resolution.ref
         materials = self._provider(ref).fetch(resolution, attempt)
         attempt.note(f"compiling the worker for {ref.library} {resolution.version}")
-        binary, flags = self.worker.compile(ref.library, attempt, materials)
+        binary, flags = self.worker.compile(ref, attempt, materials)
         if self.worker.sha256() != ingredients.worker_source_sha256:
             raise StepFailed("compile", "the worker's sources changed while they were compiled", "try again")
         kit = attempt.scratch / "kit"
