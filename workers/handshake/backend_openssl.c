@@ -198,6 +198,7 @@ static bool keep(struct side *client, struct fault *fault) {
 const struct backend backend = {
     .library = "openssl",
     .clock = &real_clock,
+    .counter_events = hardware_events,
     .takes_settings = false,
     .start = start,
     .version = version,

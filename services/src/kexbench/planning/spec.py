@@ -5,9 +5,9 @@ Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case i
 
 import re
 from collections import Counter
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures
@@ -26,7 +26,7 @@ from kexbench.domain.dimensions import (
     Protocol,
     Resumption,
 )
-from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN
+from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
 
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
@@ -200,3 +200,10 @@ class Catalogue(_Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
     libraries: dict[LibraryName, list[CatalogueEntry]]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for library, entries in self.libraries.items():
+            for entry in entries:
+                SubjectRef.parse(f"{library}@{entry.source}")
+        return self
