@@ -39,8 +39,8 @@ unsigned gnutls_number_bits(gnutls_datum_t number) {
 
 static bool parse_fault(struct fault *fault, const char *reason, int code) {
     bool unknown = code == GNUTLS_E_ECC_UNSUPPORTED_CURVE || code == GNUTLS_E_ECC_NO_SUPPORTED_CURVES ||
-                   code == GNUTLS_E_UNKNOWN_PK_ALGORITHM || code == GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM ||
-                   code == GNUTLS_E_UNIMPLEMENTED_FEATURE;
+                   code == GNUTLS_E_UNKNOWN_PK_ALGORITHM ||
+                   code == GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM || code == GNUTLS_E_UNIMPLEMENTED_FEATURE;
     return gnutls_fault(fault, unknown ? FAULT_UNSUPPORTED : FAULT_ERROR, reason, code);
 }
 
@@ -74,9 +74,10 @@ static bool describe_key(struct context *c, gnutls_x509_crt_t certificate, struc
     return certificate_fits(&c->tls_case, ours != NULL ? ours : name, bits, curve, fault);
 }
 
-static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsigned count, struct fault *fault) {
+static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsigned count,
+                         struct fault *fault) {
     if (count != c->tls_case.chain_length)
-        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file has %u certificates",
+        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %u",
                          c->tls_case.chain_length, count);
     for (unsigned i = 0; i < count; i++) {
         int code = gnutls_x509_crt_export2(list[i], GNUTLS_X509_FMT_DER, &c->chain[i]);

@@ -29,7 +29,8 @@ static struct groups offered(const struct tls_case *c, enum role role, bool resu
     if (c->hello_retry && role == ROLE_CLIENT)
         add(&groups, c->group == GROUP_X25519 ? GROUP_P256 : GROUP_X25519);
     add(&groups, c->group);
-    if (c->protocol == TLS_1_2 || role == ROLE_CLIENT) /* a TLS 1.3 server that had it might take it as the group */
+    if (c->protocol == TLS_1_2 ||
+        role == ROLE_CLIENT) /* a TLS 1.3 server that had it might take it as the group */
         add(&groups, c->curve);
     return groups;
 }
@@ -54,10 +55,10 @@ static const char *signature(const struct tls_case *c) {
 
 static void priority_text(const struct tls_case *c, enum role role, bool resumes, char *out, size_t size) {
     struct groups groups = offered(c, role, resumes);
-    size_t used = (size_t)snprintf(
-        out, size, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
-        c->protocol == TLS_1_3 ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
-        resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
+    size_t used =
+        (size_t)snprintf(out, size, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
+                         c->protocol == TLS_1_3 ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
+                         resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
     for (unsigned i = 0; i < groups.count; i++)
         used += (size_t)snprintf(out + used, size - used, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));
     snprintf(out + used, size - used, ":%%PROFILE_VERY_WEAK");
@@ -76,12 +77,13 @@ static bool refused(const char *text, const char *position, int code, struct fau
 /* What the library knows by name but can't do, it leaves out without a word. */
 static bool is_whole(gnutls_priority_t priority, const char *text, unsigned groups, struct fault *fault) {
     const unsigned *list;
-    const char *missing = gnutls_priority_protocol_list(priority, &list) != 1    ? "protocol"
-                          : gnutls_priority_sign_list(priority, &list) != 1      ? "signature scheme"
-                          : gnutls_priority_cipher_list(priority, &list) != 1    ? "cipher"
+    const char *missing = gnutls_priority_protocol_list(priority, &list) != 1          ? "protocol"
+                          : gnutls_priority_sign_list(priority, &list) != 1            ? "signature scheme"
+                          : gnutls_priority_cipher_list(priority, &list) != 1          ? "cipher"
                           : gnutls_priority_group_list(priority, &list) != (int)groups ? "group"
-                                                                                  : NULL;
-    return missing == NULL || fault_set(fault, FAULT_UNSUPPORTED, "the library leaves the %s out of %s", missing, text);
+                                                                                       : NULL;
+    return missing == NULL ||
+           fault_set(fault, FAULT_UNSUPPORTED, "the library leaves the %s out of %s", missing, text);
 }
 
 static bool make_priority(struct context *c, enum role role, bool resumes, struct fault *fault) {
