@@ -5,13 +5,12 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bench.lab import BATCH_NS, Lab
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.invocation import WARM_UP_BATCHES, measure_invocation
 from kexbench.runner.order import Turn
-
-from bench.lab import BATCH_NS, Lab
 
 BASELINE, SAME = "baseline", "same"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)

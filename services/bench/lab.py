@@ -73,4 +73,3 @@ class Lab:
 
     def setting(self, case: Case, kits: dict[str, TicketKit], batches: int) -> Setting:
         return Setting(self.ticket([case], kits, batches), case, self.cpus, self.log)
-

@@ -3,13 +3,12 @@
 import statistics
 from dataclasses import dataclass
 
+from bench.lab import BATCH_NS, Lab, Scale
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Timer
 from kexbench.runner.order import rounds
 from kexbench.runner.party import Party
-
-from bench.lab import BATCH_NS, Lab, Scale
 
 TURNS = 5
 """Of a TLS 1.2 handshake, the most of what is measured here; the ticks are read once more than there are turns."""

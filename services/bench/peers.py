@@ -11,11 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bench.lab import BATCH_NS, Lab
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.domain.cases import Case
 from kexbench.runner.party import Party
-
-from bench.lab import BATCH_NS, Lab
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
 _SECTION = re.compile(r"\((?P<protocol>TLS1\.[23])\)-\((?P<kx>[^)]+)\)(?:-\((?P<sign>[^)]+)\))?-\((?P<cipher>[^)]+)\)")

@@ -13,7 +13,7 @@ import httpx
 
 from kexbench.client import ApiError, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
-from kexbench.domain.plans import Plan
+from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
@@ -61,13 +61,15 @@ def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
 
 
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:
-    """The kit of every subject of a plan, made where it is missing. Raises KitError or VersionMismatch.
+    """The kit of every subject and peer of a plan and of its sentinel, made where it is missing. Raises KitError or VersionMismatch.
 
     Where a source cannot be reached, the kit made from it before serves.
     """
     shelf = installation.kits()
     kits = {}
-    for subject in plan.subjects:
+    if plan.sentinel:
+        kits[SENTINEL] = shelf.sentinel(SubjectRef.parse(plan.sentinel), report)
+    for subject in (*plan.subjects, *plan.peers):
         reference = SubjectRef.parse(subject.reference)
         try:
             kit = shelf.add(reference, report)

@@ -9,6 +9,7 @@ from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Job, Measure
+from kexbench.runner.cpus import Cpus
 from kexbench.runner.records import Batch
 from kexbench.runner.ticket import Ticket, TicketKit
 from tests.conftest import FakeKit
@@ -16,15 +17,18 @@ from tests.conftest import FakeKit
 RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, rsa_bits=2048)
 ECDHE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
 QUIET = HostLoad(load_average_1m=0.0)
+UNPINNED = Cpus(None)
 
 
-def a_batch(**changes: int) -> Batch:
+def a_batch(**changes: int | None) -> Batch:
     """Four handshakes of 100 ns on the client's side and 200 on the server's."""
-    fields: dict[str, int] = {
+    fields: dict[str, int | None] = {
         "handshakes": 4,
+        "thread_cpu_ns": 1400,
         "client_cpu_ns": 400,
         "server_cpu_ns": 800,
         "wall_ns": 1300,
+        "elapsed_ns": 1600,
         "first_client_ns": 150,
         "first_server_ns": 250,
         "client_bytes": 40,
@@ -41,8 +45,13 @@ MakeTicket = Callable[..., Ticket]
 def make_ticket(tmp_path: Path, fake_kit: FakeKit) -> MakeTicket:
     """A ticket of one job over some fake subjects, two cases, and as many invocations as asked for."""
 
-    def make(*references: str, invocations: int = 2, batches: int = 3, max_duration_s: int = 600) -> Ticket:
-        cases = (RSA, ECDHE)
+    def make(
+        *references: str,
+        invocations: int = 2,
+        batches: int = 3,
+        max_duration_s: int = 600,
+        cases: tuple[Case, ...] = (RSA, ECDHE),
+    ) -> Ticket:
         job = Job(
             job_id="job",
             pool="local",
@@ -51,8 +60,9 @@ def make_ticket(tmp_path: Path, fake_kit: FakeKit) -> MakeTicket:
             first_invocation=0,
             invocations=invocations,
         )
-        kits = {reference: fake_kit(reference) for reference in references}
-        files = MaterialFiles(key="key.pem", certificate="certificate.pem", dh_parameters="-")
+        peers = {case.peer_reference for case in cases} - {None}
+        kits = {reference: fake_kit(reference) for reference in (*references, *map(str, peers))}
+        files = MaterialFiles(key="key.pem", certificate="certificate.pem", dh_parameters="-", ocsp_response="-")
         return Ticket(
             run_id="run",
             attempt=1,

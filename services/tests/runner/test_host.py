@@ -2,7 +2,7 @@
 
 import platform
 
-from kexbench.runner.cpus import split_cpus
+from kexbench.runner.cpus import Cpus, split_cpus
 from kexbench.runner.host import LoadMeter, read_host_facts
 
 
@@ -28,5 +28,13 @@ def test_shares_of_a_busy_while_lie_between_nothing_and_all() -> None:
 
 
 def test_the_workers_have_a_cpu_of_their_own_where_there_are_two() -> None:
-    assert split_cpus({0, 1, 5}) == (5, {0, 1})
-    assert split_cpus({3}) == (None, {3})
+    assert split_cpus({0, 1, 5}) == Cpus(5, (0, 1))
+    assert split_cpus({3}) == Cpus(None)
+
+
+def test_threads_take_the_runners_cpu_last() -> None:
+    cpus = Cpus(5, (0, 1))
+    assert cpus.pin(1) == ("--cpus", "5")
+    assert cpus.pin(2) == ("--cpus", "1,5")
+    assert cpus.pin(8) == ("--cpus", "0,1,5")
+    assert Cpus(None).pin(2) == ()

@@ -4,13 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
-from kexbench.runner import invocation as module
-from kexbench.runner.invocation import measure_invocation, samples_of, setup_request
+from kexbench.runner import party as module
+from kexbench.runner.invocation import measure_invocation, samples_of
 from kexbench.runner.order import Turn
+from kexbench.runner.party import setup_request
+from kexbench.runner.records import Batch, Record
 from kexbench.runner.ticket import Ticket
-from tests.runner.conftest import ECDHE, QUIET, RSA, MakeTicket, a_batch
+from kexbench.runner.worker import Worker
+from tests.runner.conftest import ECDHE, QUIET, RSA, UNPINNED, MakeTicket, a_batch
 
 Measure = Callable[[Ticket], Invocation]
 STEADY = "fake@1.0+noise=0"
@@ -19,8 +24,8 @@ STEADY = "fake@1.0+noise=0"
 @pytest.fixture
 def measure(tmp_path: Path) -> Measure:
     def run(ticket: Ticket) -> Invocation:
-        turn = Turn(RSA.case_id, ticket.job.blocks[0], 0)
-        return measure_invocation(ticket, turn, None, tmp_path / "worker.log", lambda: QUIET)
+        turn = Turn(ticket.cases[0].case_id, ticket.job.blocks[0], 0, examines=True)
+        return measure_invocation(ticket, turn, UNPINNED, tmp_path / "worker.log", lambda: QUIET)
 
     return run
 
@@ -101,10 +106,79 @@ def test_bytes_and_first_handshakes_are_not_divided_alike() -> None:
     assert found[Metric.SERVER_BYTES] == (20,)
 
 
+def test_what_a_batch_does_not_know_has_no_sample() -> None:
+    unsplit = a_batch(client_cpu_ns=None, server_cpu_ns=None, wall_ns=None, first_client_ns=None, first_server_ns=None)
+    found = {sample.metric for sample in samples_of("s", [unsplit])}
+    assert found == {Metric.ELAPSED_NS, Metric.CLIENT_BYTES, Metric.SERVER_BYTES}
+
+
+def test_the_untimed_pass_is_per_handshake_and_absent_where_nothing_counts(
+    make_ticket: MakeTicket, measure: Measure
+) -> None:
+    invocation = measure(make_ticket(STEADY))
+    assert values(invocation, STEADY, Metric.CLIENT_RECORDS) == (2,)
+    assert values(invocation, STEADY, Metric.ROUND_TRIPS) == (2,)
+    assert values(invocation, STEADY, Metric.CLIENT_ALLOCATIONS)[0] >= 1
+    assert Metric.CLIENT_INSTRUCTIONS not in {sample.metric for sample in invocation.samples}
+
+
+def test_timer_costs_are_recorded_for_every_subject(make_ticket: MakeTicket, measure: Measure) -> None:
+    timer = measure(make_ticket(STEADY)).timers[STEADY]
+    assert (timer.tick_source, timer.tick_cost_ns) == ("virtual", 0)
+
+
+def test_two_libraries_play_one_role_each_and_each_side_is_its_own_workers(
+    make_ticket: MakeTicket, measure: Measure
+) -> None:
+    server = "fake@3.0+server_ns=700000+noise=0"
+    against = RSA.model_copy(update={"peer": f"server:{server}"})
+    invocation = measure(make_ticket(STEADY, cases=(against,)))
+    assert invocation.outcomes == ()
+    assert values(invocation, STEADY, Metric.CLIENT_CPU_NS) == (100_000,) * 3
+    assert values(invocation, STEADY, Metric.SERVER_CPU_NS) == (700_000,) * 3
+    assert values(invocation, STEADY, Metric.CPU_NS) == (800_000,) * 3
+
+
+def test_of_two_workers_the_one_at_fault_is_named(make_ticket: MakeTicket, measure: Measure) -> None:
+    broken = "fake@3.0+fail_after=4"
+    against = RSA.model_copy(update={"peer": f"server:{broken}"})
+    outcomes = measure(make_ticket(STEADY, cases=(against,))).outcomes
+    assert [(outcome.kind, outcome.reason) for outcome in outcomes] == [(OutcomeKind.ERROR, "the server's turn failed")]
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(dies_after=st.integers(0, 70), kind=st.sampled_from(["crash_after", "fail_after", "mismatch_after"]))
+def test_no_batch_is_counted_twice_or_lost_whenever_a_worker_dies(
+    dies_after: int, kind: str, make_ticket: MakeTicket, measure: Measure
+) -> None:
+    """Every batch that workers told, in the order they told it, is what the samples hold, warm-up apart."""
+    mortal, steady = f"fake@2.0+{kind}={dies_after}", "fake@1.0+noise=0.01"
+    told: dict[str, list[int]] = {"1.0": [], "2.0": []}
+    receive = Worker.receive
+
+    def listening(worker: Worker, timeout_s: float) -> Record:
+        record = receive(worker, timeout_s)
+        if isinstance(record, Batch):
+            told[worker.hello.version].append(round(record.thread_cpu_ns / record.handshakes))
+        return record
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Worker, "receive", listening)
+        invocation = measure(make_ticket(steady, mortal))
+    counted = {subject: values(invocation, subject, Metric.ELAPSED_NS) for subject in invocation.negotiated}
+    lived = {steady: "1.0", mortal: "2.0"}
+    assert counted == {subject: tuple(told[lived[subject]][2:]) for subject in counted}
+    assert all(len(batches) == 3 for batches in counted.values())
+    assert steady in counted
+    assert {outcome.subject for outcome in invocation.outcomes} == {steady, mortal} - counted.keys()
+
+
 def test_the_setup_request_names_every_dimension_of_the_case(make_ticket: MakeTicket) -> None:
     ticket = make_ticket(STEADY)
     request = setup_request(ECDHE, ticket.material[ECDHE.case_id])
     assert request == (
         "setup id=tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm protocol=TLSv1.3 key_exchange=ECDHE-ECDSA "
-        "cipher=AES-128-GCM group=X25519 rsa_bits=0 curve=P-256 key=key.pem certificate=certificate.pem dh_parameters=-"
+        "cipher=AES-128-GCM group=X25519 rsa_bits=0 curve=P-256 chain_length=1 client_authentication=no "
+        "resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 roles=both "
+        "key=key.pem certificate=certificate.pem dh_parameters=- ocsp_response=-"
     )

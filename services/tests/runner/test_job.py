@@ -8,7 +8,7 @@ from kexbench.domain.samples import OutcomeKind
 from kexbench.runner.job import allowed_s, measure_job
 from kexbench.runner.results import append_line, read_lines, read_results
 from kexbench.runner.ticket import Ticket
-from tests.runner.conftest import QUIET, MakeTicket
+from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
 
 SUBJECT = "fake@1.0+noise=0"
 
@@ -16,7 +16,7 @@ SUBJECT = "fake@1.0+noise=0"
 def measure(ticket: Ticket, stop_after: int | None = None) -> int:
     """How many turns were reported before the job ended."""
     log = ticket.results.parent.parent / "worker.log"
-    job = measure_job(ticket, None, log, lambda: QUIET, lambda: len(read_results(ticket.results)) == stop_after)
+    job = measure_job(ticket, UNPINNED, log, lambda: QUIET, lambda: len(read_results(ticket.results)) == stop_after)
     return max((progress.done for progress in job), default=0)
 
 

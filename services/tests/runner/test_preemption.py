@@ -1,26 +1,33 @@
 """Batches in which the thread was preempted are repeated while retries last, and counted."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import cast
 
 import pytest
 
-from kexbench.runner.invocation import _Workers
-from kexbench.runner.records import Record
-from kexbench.runner.worker import Worker
-from tests.runner.conftest import RSA, MakeTicket, a_batch
+from kexbench.runner.invocation import _Parties
+from kexbench.runner.party import Party, Setting
+from kexbench.runner.records import Batch
+from tests.runner.conftest import RSA, UNPINNED, MakeTicket, a_batch
 
 SUBJECT = "fake@1.0+noise=0"
 
 
-class ScriptedWorker:
+class ScriptedParty:
     """Answers each token with a batch that saw so many involuntary switches."""
 
     def __init__(self, switches: list[int]) -> None:
         self._switches = switches
 
-    def ask(self, request: str, timeout_s: float) -> Record:
+    def batch(self, min_ns: int) -> Batch:
         return a_batch(involuntary_switches=self._switches.pop(0))
+
+
+def parties_of(make_ticket: MakeTicket, switches: list[int], stack: ExitStack) -> _Parties:
+    parties = _Parties(Setting(make_ticket(SUBJECT, batches=3), RSA, UNPINNED, Path("log")), 1, stack)
+    parties.live[SUBJECT] = cast(Party, ScriptedParty(switches))
+    return parties
 
 
 @pytest.mark.parametrize(
@@ -36,17 +43,16 @@ def test_a_preempted_batch_is_repeated_until_the_retries_are_used_up(
     switches: list[int], kept: int, discarded: int, preempted: int, make_ticket: MakeTicket
 ) -> None:
     with ExitStack() as stack:
-        workers = _Workers(make_ticket(SUBJECT, batches=3), RSA, 1, stack)
-        workers.live[SUBJECT] = cast(Worker, ScriptedWorker(switches))
+        parties = parties_of(make_ticket, switches, stack)
         for _ in range(3):
-            workers.run_batch(SUBJECT, keep=True)
-    assert len(workers.kept[SUBJECT]) == kept
-    assert (workers.discarded, workers.preempted) == (discarded, preempted)
+            parties.run_batch(SUBJECT, keep=True)
+        assert {len(sample.values) for sample in parties.samples()} == {kept}
+    assert (parties.discarded, parties.preempted) == (discarded, preempted)
 
 
 def test_a_preempted_warm_up_is_neither_repeated_nor_counted(make_ticket: MakeTicket) -> None:
     with ExitStack() as stack:
-        workers = _Workers(make_ticket(SUBJECT), RSA, 1, stack)
-        workers.live[SUBJECT] = cast(Worker, ScriptedWorker([5]))
-        workers.run_batch(SUBJECT, keep=False)
-    assert (workers.kept, workers.discarded, workers.preempted) == ({}, 0, 0)
+        parties = parties_of(make_ticket, [5], stack)
+        parties.run_batch(SUBJECT, keep=False)
+        assert parties.samples() == ()
+    assert (parties.discarded, parties.preempted) == (0, 0)

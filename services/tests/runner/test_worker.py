@@ -10,8 +10,8 @@ from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
 from tests.conftest import FakeKit
 
 HELLO = (
-    '{"type":"hello","protocol_version":1,"library":"x","version":"1","version_text":"x 1","architecture":"a",'
-    '"cpu":null,"tick_source":"virtual","thread_cpu_clock_cost_ns":0,"tick_cost_ns":0}'
+    '{"type":"hello","protocol_version":2,"library":"x","version":"1","version_text":"x 1","architecture":"a",'
+    '"cpus":null,"cpu_features":null,"tick_source":"virtual","thread_cpu_clock_cost_ns":0,"tick_cost_ns":0}'
 )
 
 

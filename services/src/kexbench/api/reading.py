@@ -34,6 +34,7 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
+from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
 from kexbench.store.port import EXPORT_COLUMNS, MedianRow, OutcomeRow, RunProgress, Selection, Store
@@ -224,11 +225,16 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         detail=event.detail,
         cpu_model=run.host.cpu_model,
         pools=list(run.plan.pools),
-        subjects=[f"{kit.library} {kit.version}" for kit in run.kits.values()],
+        subjects=[f"{kit.library} {kit.version}" for kit in measured_kits(run)],
         cases=len(run.plan.cases),
         invocations_planned=run.plan.invocations,
         invocations_stored=progress.invocations_stored if progress else 0,
     )
+
+
+def measured_kits(run: Run) -> list[KitManifest]:
+    """Those of the plan's subjects, not of its sentinel and peers."""
+    return [run.kits[subject.reference] for subject in run.plan.subjects]
 
 
 def _host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:

@@ -11,3 +11,4 @@ class MaterialFiles(BaseModel):
     key: str = Field(description="PEM of the certificate's private key")
     certificate: str
     dh_parameters: str
+    ocsp_response: str = Field("-", description="DER of the stapled response")

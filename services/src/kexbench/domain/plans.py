@@ -11,6 +11,10 @@ HARNESS_VERSION = 2
 """Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
 
 
+SENTINEL = "sentinel"
+"""The reference of the frozen subject that is measured along in every block."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -104,6 +108,7 @@ class Plan(_Frozen):
     jobs: tuple[Job, ...]
     estimated_s: float
     reference: Reference | None = None
+    sentinel: str | None = Field(None, description="the subject that the frozen kit was made from, or null for none")
     peers: tuple[PlannedSubject, ...] = Field((), description="what plays the other side in cases with a peer")
 
     @property

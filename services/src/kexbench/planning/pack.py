@@ -1,7 +1,7 @@
 """A plan's cells packed into jobs and blocks."""
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.plans import Job
+from kexbench.domain.plans import SENTINEL, Job
 
 BLOCK_SUBJECTS = 6
 """More live processes than this no longer share a core's caches fairly within one round."""
@@ -9,18 +9,26 @@ JOBS_PER_CELL = 2
 """Each cell is spread over at least this many jobs, so that the job can be a random effect."""
 
 
-def blocks(references: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Subjects in blocks of at most six; every further block repeats the first subject, the baseline,
-    through which the blocks are joined."""
-    if len(references) <= BLOCK_SUBJECTS:
-        return (references,)
+def blocks(references: tuple[str, ...], *, sentinel: bool) -> tuple[tuple[str, ...], ...]:
+    """Subjects in blocks of at most six. The sentinel is in every block; where there are several, the first subject,
+    the baseline, is too: through both the blocks are joined."""
+    frozen = (SENTINEL,) if sentinel else ()
+    if len(frozen) + len(references) <= BLOCK_SUBJECTS:
+        return ((*frozen, *references),)
     baseline, *others = references
-    step = BLOCK_SUBJECTS - 1
-    return tuple((baseline, *others[start : start + step]) for start in range(0, len(others), step))
+    shared = (*frozen, baseline)
+    step = BLOCK_SUBJECTS - len(shared)
+    return tuple((*shared, *others[start : start + step]) for start in range(0, len(others), step))
 
 
 def jobs(
-    spec_name: str, pools: tuple[str, ...], case_ids: tuple[str, ...], references: tuple[str, ...], invocations: int
+    spec_name: str,
+    pools: tuple[str, ...],
+    case_ids: tuple[str, ...],
+    references: tuple[str, ...],
+    invocations: int,
+    *,
+    sentinel: bool,
 ) -> tuple[Job, ...]:
     """The jobs of every pool; invocations are dealt evenly, the first jobs take the remainder."""
     packed = []
@@ -29,13 +37,13 @@ def jobs(
         first = 0
         for index in range(count):
             share = invocations // count + (1 if index < invocations % count else 0)
-            identity = [spec_name, pool, index, case_ids, references, invocations]
+            identity = [spec_name, pool, index, case_ids, references, invocations, sentinel]
             packed.append(
                 Job(
                     job_id=content_hash(identity),
                     pool=pool,
                     case_ids=case_ids,
-                    blocks=blocks(references),
+                    blocks=blocks(references, sentinel=sentinel),
                     first_invocation=first,
                     invocations=share,
                 )

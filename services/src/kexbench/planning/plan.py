@@ -32,7 +32,7 @@ def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
     faults += unknown + unknown_peers + _too_large(document) + _two_ways(document)
     if spec is None or faults:
         raise DocumentError(file, faults)
-    plan = _assemble(spec, subjects, peers)
+    plan = _assemble(spec, subjects, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
     if faults := _unknown_references(document, plan) + _too_long(document, plan):
@@ -40,7 +40,9 @@ def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
     return plan
 
 
-def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...], peers: Mapping[str, PlannedSubject]) -> Plan:
+def _assemble(
+    spec: Spec, subjects: tuple[PlannedSubject, ...], peers: Mapping[str, PlannedSubject], sentinel: str | None
+) -> Plan:
     named = {written: f"{written.partition(':')[0]}:{peer.reference}" for written, peer in peers.items()}
     cases, skipped = expand(spec.matrix, named)
     pools = tuple(spec.pools)
@@ -55,6 +57,7 @@ def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...], peers: Mapping[s
     references = tuple(subject.reference for subject in subjects)
     case_ids = tuple(case.case_id for case in cases)
     needed = {case.peer_reference for case in cases}
+    parties = sum(len(block) for block in pack.blocks(references, sentinel=sentinel is not None))
     draft = Plan(
         plan_id="",
         spec_name=spec.metadata.name,
@@ -64,12 +67,23 @@ def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...], peers: Mapping[s
         cases=cases,
         skipped=skipped,
         measure=measure,
-        jobs=pack.jobs(spec.metadata.name, pools, case_ids, references, measure.invocations),
-        estimated_s=round(estimate.estimated_seconds(cases, len(subjects), len(pools), measure), 1),
+        jobs=pack.jobs(
+            spec.metadata.name, pools, case_ids, references, measure.invocations, sentinel=sentinel is not None
+        ),
+        estimated_s=round(estimate.estimated_seconds(cases, parties, len(pools), measure), 1),
         reference=Reference.model_validate(spec.reference.model_dump()) if spec.reference else None,
+        sentinel=sentinel,
         peers=tuple({peer.reference: peer for peer in peers.values() if peer.reference in needed}.values()),
     )
     return draft.model_copy(update={"plan_id": plan_id_of(draft)})
+
+
+def _sentinel(spec: Spec, subjects: tuple[PlannedSubject, ...], catalogue: Catalogue) -> str | None:
+    """What is measured along, unless the spec doesn't want it. Made-up libraries live in virtual time, which no
+    machine slows down."""
+    if not spec.measure.sentinel or all(subject.library == "fake" for subject in subjects):
+        return None
+    return str(catalogue.sentinel) if catalogue.sentinel else None
 
 
 def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSubject, ...], list[Fault]]:
