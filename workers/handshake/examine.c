@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma weak kexbench_heap_read
-#pragma weak kexbench_heap_reset_peak
-
 /* One pass's observer: hardware counters over turns, allocations over whole lives. */
 struct pass {
     struct observer observer; /* first: the observer is the pass */

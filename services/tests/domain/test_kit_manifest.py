@@ -38,7 +38,8 @@ def example() -> dict[str, Any]:
         "worker_compiler": "cc (Debian 14.2.0-19) 14.2.0",
         "worker_flags": "-ffile-prefix-map={scratch}=kit -ffile-prefix-map={worker}=worker",
         "worker_source_sha256": "2" * 64,
-        "files": {"bin/worker": "3" * 64, loader: "4" * 64, "lib/libc.so.6": "5" * 64},
+        "files": {"bin/worker": "3" * 64, loader: "4" * 64, "lib/libc.so.6": "5" * 64, "lib/heap.so": "8" * 64},
+        "heap_counter": "lib/heap.so",
     }
 
 
@@ -53,7 +54,8 @@ def changed(field: str) -> Any:
         "environment": {},
         "packages": (),
         "worker_source_sha256": "6" * 64,
-        "files": {"bin/worker": "7" * 64},
+        "files": {"bin/worker": "7" * 64, "lib/heap.so": "8" * 64},
+        "heap_counter": None,
     }
     return others.get(field, f"{example()[field]}x")
 
@@ -104,6 +106,33 @@ def test_launching_starts_inside_the_kit_with_its_environment_alone() -> None:
     assert launch.environment["OPENSSL_MODULES"] == "/kits/one/lib/ossl-modules"
     with pytest.raises(ValueError, match="absolute"):
         KitManifest.sealed(**example()).launch(PurePosixPath("kits/one"), PurePosixPath("/material"))
+
+
+def test_counting_the_heap_preloads_the_kits_own_counter() -> None:
+    kit = KitManifest.sealed(**example())
+    plain, counting = (
+        kit.launch(PurePosixPath("/kits/one"), PurePosixPath("/material"), count_heap=wanted)
+        for wanted in (False, True)
+    )
+    assert counting.environment == {**plain.environment, "LD_PRELOAD": "lib/heap.so"}
+    assert (counting.arguments, counting.folder) == (plain.arguments, plain.folder)
+
+
+def test_a_heap_counter_must_be_one_of_the_kits_files() -> None:
+    with pytest.raises(ValidationError, match="not among the kit's files"):
+        KitManifest.sealed(**{**example(), "heap_counter": "lib/other.so"})
+
+
+def test_a_manifest_from_before_heap_counters_keeps_its_id_and_cannot_count() -> None:
+    fields = example()
+    del fields["heap_counter"], fields["files"]["lib/heap.so"]
+    old = KitManifest.sealed(**fields)
+    assert old.kit_id == "2e9d70448e11fd37"
+    written = old.model_dump(mode="json")
+    del written["heap_counter"]
+    assert KitManifest.model_validate(written) == old
+    with pytest.raises(ValueError, match="no heap counter"):
+        old.launch(PurePosixPath("/kits/one"), PurePosixPath("/material"), count_heap=True)
 
 
 def test_suites_share_a_profile_while_system_and_debian_differ() -> None:

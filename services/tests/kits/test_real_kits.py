@@ -6,10 +6,11 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kexbench.domain.kits import SubjectRef
+from kexbench.domain.kits import Launch, SubjectRef
 from kexbench.domain.versions import version_key
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop
 from kexbench.kits.fake import FakeProvider
@@ -56,7 +57,22 @@ def test_this_machines_library_becomes_a_kit_that_maps_no_file_from_outside(
     assert kit.version_key == version_key(kit.version)
     assert kit.build_profile.architecture == platform.machine()
     folder = kitchen.shelf.folder(kit.kit_id)
-    launch = kit.launch(folder, tmp_path)
+    hello, mapped = hello_and_mapped_files(kit.launch(folder, tmp_path))
+    assert (hello["type"], hello["library"], hello["version"]) == ("hello", library, kit.version)
+    assert mapped
+    assert not [path for path in mapped if not path.startswith(str(folder))]
+
+
+def test_counting_the_heap_loads_the_counter_which_is_not_there_otherwise(kitchen: Kitchen, tmp_path: Path) -> None:
+    kit = kitchen.add("fake@1.0")
+    folder = kitchen.shelf.folder(kit.kit_id)
+    _, plain = hello_and_mapped_files(kit.launch(folder, tmp_path))
+    _, counting = hello_and_mapped_files(kit.launch(folder, tmp_path, count_heap=True))
+    assert counting - plain == {str(folder / "lib/heap.so")}
+
+
+def hello_and_mapped_files(launch: Launch) -> tuple[dict[str, Any], set[str]]:
+    """What a worker says first, and the files that it has mapped by then."""
     worker = subprocess.Popen(
         launch.arguments, env=launch.environment, cwd=launch.folder, text=True, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -64,13 +80,10 @@ def test_this_machines_library_becomes_a_kit_that_maps_no_file_from_outside(
     assert worker.stdin is not None
     assert worker.stdout is not None
     hello = json.loads(worker.stdout.readline())
-    assert (hello["type"], hello["library"], hello["version"]) == ("hello", library, kit.version)
     maps = Path(f"/proc/{worker.pid}/maps").read_text().splitlines()
-    mapped = {columns[5] for line in maps if len(columns := line.split(maxsplit=5)) == 6 and columns[5][0] == "/"}
     worker.communicate("stop\n", timeout=10)
     assert worker.returncode == 0
-    assert mapped
-    assert not [path for path in mapped if not path.startswith(str(folder))]
+    return hello, {columns[5] for line in maps if len(columns := line.split(maxsplit=5)) == 6 and columns[5][0] == "/"}
 
 
 @pytest.mark.parametrize("library", ["openssl", "gnutls"])

@@ -126,6 +126,13 @@ def test_a_worker_that_crashes_is_refused_by_the_self_test(kitchen: Kitchen) -> 
         kitchen.add("fake@1.0")
 
 
+def test_a_heap_counter_that_cannot_be_preloaded_is_refused_by_the_self_test(kitchen: Kitchen) -> None:
+    makefile = kitchen.worker / "Makefile"
+    makefile.write_text(makefile.read_text() + "\techo no library > $@\n")
+    with pytest.raises(KitError, match="heap counter can't be loaded"):
+        kitchen.add("fake@1.0")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [("openssl@nowhere", "nothing provides"), ("fake@1.0+speed=2", "step="), ("fake@v1", "not a version")],

@@ -802,6 +802,12 @@ export type KitManifest = {
     files: {
         [key: string]: string;
     };
+    /**
+     * Heap Counter
+     *
+     * the shared object to preload when the heap is to be counted; null in kits from before it
+     */
+    heap_counter?: string | null;
 };
 
 /**

@@ -146,11 +146,16 @@ class KitManifest(_Frozen):
     worker_flags: str
     worker_source_sha256: Sha256
     files: dict[RelativePath, Sha256] = Field(min_length=1, description="every file but the manifest itself")
+    heap_counter: RelativePath | None = Field(
+        None, description="the shared object to preload when the heap is to be counted; null in kits from before it"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.version_key != version_key(self.version):
             raise ValueError(f"version_key {self.version_key!r} is not that of version {self.version!r}")
+        if self.heap_counter is not None and self.heap_counter not in self.files:
+            raise ValueError(f"heap_counter {self.heap_counter!r} is not among the kit's files")
         if self.kit_id != (expected := _identity(self.model_dump(mode="json"))):
             raise ValueError(f"kit_id {self.kit_id} doesn't match the manifest's contents, which give {expected}")
         return self
@@ -171,10 +176,19 @@ class KitManifest(_Frozen):
         """Readable first, unique by the id: `openssl-3.5.7-0123456789abcdef`."""
         return f"{self.library}-{self.version}-{self.kit_id}"
 
-    def launch(self, kit: PurePath, material: PurePath, *more: str) -> Launch:
-        """How to start the worker of the kit that lies in `kit`. Both folders must be absolute."""
+    def launch(self, kit: PurePath, material: PurePath, *more: str, count_heap: bool = False) -> Launch:
+        """How to start the worker of the kit that lies in `kit`. Both folders must be absolute.
+
+        `count_heap` makes the worker count its heap, which costs time: not for what is timed. Raises ValueError.
+        """
         if not (kit.is_absolute() and material.is_absolute()):
             raise ValueError("the folders of kit and material must be absolute: the worker starts inside the kit")
+        environment = {name: value.replace(KIT_PLACEHOLDER, str(kit)) for name, value in self.environment.items()}
+        if count_heap:
+            if self.heap_counter is None:
+                raise ValueError(f"kit {self.kit_id} has no heap counter: add {self.ref} again")
+            # Relative, as the worker is: of an absolute path the loader would split one with a blank or a colon.
+            environment["LD_PRELOAD"] = self.heap_counter
         return Launch(
             arguments=(
                 str(kit / self.worker[0]),
@@ -184,10 +198,20 @@ class KitManifest(_Frozen):
                 *self.arguments,
                 *more,
             ),
-            environment={name: value.replace(KIT_PLACEHOLDER, str(kit)) for name, value in self.environment.items()},
+            environment=environment,
             folder=str(kit),
         )
 
 
+_WITHOUT: dict[str, Any] = {"heap_counter": None}
+"""Later fields and what their absence means: with that value they don't count, so older manifests keep their ids."""
+
+
 def _identity(manifest: dict[str, Any]) -> str:
-    return content_hash({name: value for name, value in manifest.items() if name != "kit_id"})
+    return content_hash(
+        {
+            name: value
+            for name, value in manifest.items()
+            if name != "kit_id" and not (name in _WITHOUT and value == _WITHOUT[name])
+        }
+    )

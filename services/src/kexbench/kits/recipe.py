@@ -4,6 +4,7 @@ Everything happens inside an attempt's scratch folder; the shelf decides what be
 """
 
 import hashlib
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +23,10 @@ from kexbench.kits.system import SystemProvider, installed_packages, sorted_pack
 from kexbench.kits.worker import WorkerSource, self_test
 
 MANIFEST_NAME = "kit.json"
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 """Raised when kits are put together differently, so that none of the older recipe passes as unchanged."""
 
+_HEAP_COUNTER = "lib/heap.so"
 _ENVIRONMENT = {
     "LC_ALL": "C",
     # The machine's own settings must not reach a measurement; modules are looked for where there are none.
@@ -90,12 +92,14 @@ class Workshop:
         ref = resolution.ref
         materials = self._provider(ref).fetch(resolution, attempt)
         attempt.note(f"compiling the worker for {ref.library} {resolution.version}")
-        binary, flags = self.worker.compile(ref, attempt, materials)
+        compiled = self.worker.compile(ref, attempt, materials)
         if self.worker.sha256() != ingredients.worker_source_sha256:
             raise StepFailed("compile", "the worker's sources changed while they were compiled", "try again")
         kit = attempt.scratch / "kit"
         kit.mkdir()
-        arguments, libraries = collect(binary, attempt, materials, kit)
+        arguments, libraries = collect(compiled.worker, attempt, materials, kit)
+        shutil.copyfile(compiled.heap_counter, kit / _HEAP_COUNTER)
+        (kit / _HEAP_COUNTER).chmod(0o555)
         manifest = KitManifest.sealed(
             library=ref.library,
             version=resolution.version,
@@ -106,11 +110,12 @@ class Workshop:
             environment=_ENVIRONMENT,
             packages=_packages(libraries, materials, attempt),
             worker_compiler=ingredients.worker_compiler,
-            worker_flags=flags,
+            worker_flags=compiled.flags,
             worker_source_sha256=ingredients.worker_source_sha256,
             files=hash_files(kit),
+            heap_counter=_HEAP_COUNTER,
         )
-        attempt.note("starting the worker once")
+        attempt.note("starting the worker to see that it runs")
         self_test(kit, manifest, attempt)
         (kit / MANIFEST_NAME).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         (kit / MANIFEST_NAME).chmod(0o444)

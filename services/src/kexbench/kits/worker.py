@@ -18,6 +18,15 @@ _NOT_BUILT_IN = ("tests", "build")
 
 
 @dataclass(frozen=True)
+class Compiled:
+    """What make made, and the flags with folders as placeholders."""
+
+    worker: Path
+    heap_counter: Path
+    flags: str
+
+
+@dataclass(frozen=True)
 class WorkerSource:
     """The folder with the worker's sources and the compiler to use."""
 
@@ -46,8 +55,8 @@ class WorkerSource:
         output = attempt.run([self.compiler, "--version"], stage="compile", timeout_s=30)
         return output.partition("\n")[0].strip()
 
-    def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> tuple[Path, str]:
-        """The linked worker in the attempt's scratch folder, and the flags with folders as placeholders."""
+    def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> Compiled:
+        """The linked worker and the heap counter, in the attempt's scratch folder."""
         build = attempt.scratch / "build"
         if any(character.isspace() for character in str(build)):
             raise StepFailed(
@@ -78,18 +87,39 @@ class WorkerSource:
             stage="compile",
             timeout_s=600,
         )
-        binary = build / "worker"
-        if not binary.is_file():
-            raise StepFailed("compile", "make succeeded, but there is no worker")
+        for name in ("worker", "heap.so"):
+            if not (build / name).is_file():
+                raise StepFailed("compile", f"make succeeded, but there is no {name}")
         flags = shlex.join((*compile_flags, *materials.link_flags, *words, *burn))
-        return binary, flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
+        flags = flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
+        return Compiled(build / "worker", build / "heap.so", flags)
 
 
 def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
-    """Starts the kit's worker as a runner would and lets it stop. Raises StepFailed when it isn't what it should be."""
+    """Starts the kit's worker as a runner would and lets it stop; then once more with its heap counted.
+
+    Raises StepFailed when it isn't what it should be.
+    """
+    hello = _conversation(kit, manifest, attempt, count_heap=False)
+    expected = {"library": manifest.library, "version": manifest.version, "architecture": platform.machine()}
+    for name, value in expected.items():
+        if hello.get(name) != value:
+            raise StepFailed(
+                "self-test",
+                f"the worker reports {name} {hello.get(name)!r}, but {value!r} was resolved",
+                "headers and libraries of different versions are installed" if name == "version" else "",
+            )
+    _conversation(kit, manifest, attempt, count_heap=True)
+    # The loader goes on without what it can't preload, and says so.
+    if "LD_PRELOAD" in attempt.last_output:
+        raise StepFailed("self-test", "the heap counter can't be loaded with the kit's C library")
+
+
+def _conversation(kit: Path, manifest: KitManifest, attempt: Attempt, *, count_heap: bool) -> dict[str, Any]:
+    """The worker's hello, after it has said bye too."""
     material = attempt.scratch / "material"
     material.mkdir(exist_ok=True)
-    launch = manifest.launch(kit, material)
+    launch = manifest.launch(kit, material, count_heap=count_heap)
     output = attempt.run(
         launch.arguments,
         stage="self-test",
@@ -102,14 +132,7 @@ def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
     records = [_record(line) for line in output.splitlines() if line.strip()]
     if [record.get("type") for record in records] != ["hello", "bye"]:
         raise StepFailed("self-test", f"the worker said {output.strip()[:200]!r} instead of hello and bye")
-    expected = {"library": manifest.library, "version": manifest.version, "architecture": platform.machine()}
-    for name, value in expected.items():
-        if records[0].get(name) != value:
-            raise StepFailed(
-                "self-test",
-                f"the worker reports {name} {records[0].get(name)!r}, but {value!r} was resolved",
-                "headers and libraries of different versions are installed" if name == "version" else "",
-            )
+    return records[0]
 
 
 def _record(line: str) -> dict[str, Any]:

@@ -1,0 +1,2 @@
+/* Counts nothing: it is there to be preloaded. */
+int kexbench_standin;
