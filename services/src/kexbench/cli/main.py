@@ -10,7 +10,7 @@ import httpx
 import typer
 
 from kexbench import __version__
-from kexbench.cli import export, kits, plan, run, runs, schema, serve
+from kexbench.cli import doctor, export, kits, plan, run, runs, schema, serve
 from kexbench.cli.console import err
 from kexbench.client import ApiError
 from kexbench.kits import KitError
@@ -34,6 +34,7 @@ app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.add_typer(kits.app, name="kits")
 app.add_typer(runs.app, name="runs")
+app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("schema", hidden=True)(schema.schema)

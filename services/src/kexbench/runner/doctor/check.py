@@ -1,0 +1,32 @@
+"""One check of the machine, as people read it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["good", "warning", "unknown"]
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    verdict: Verdict
+    found: str
+    """What was read or seen, in a few words."""
+    advice: str
+    """One sentence: what to do, or why nothing need be done."""
+
+
+@dataclass(frozen=True)
+class About:
+    """The name of a check, and its outcomes."""
+
+    name: str
+
+    def good(self, found: str, advice: str) -> Check:
+        return Check(self.name, "good", found, advice)
+
+    def warning(self, found: str, advice: str) -> Check:
+        return Check(self.name, "warning", found, advice)
+
+    def unknown(self, found: str, advice: str) -> Check:
+        return Check(self.name, "unknown", found, advice)

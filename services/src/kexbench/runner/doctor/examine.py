@@ -1,0 +1,49 @@
+"""Reads the machine, watches it for a moment, and judges both."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.runner.cpus import split_cpus
+from kexbench.runner.doctor import processor, system
+from kexbench.runner.doctor.check import Check, Verdict
+from kexbench.runner.doctor.machine import Machine, read_machine
+from kexbench.runner.doctor.watching import Watched, watch
+
+
+@dataclass(frozen=True)
+class Examination:
+    measuring_cpu: int | None
+    checks: tuple[Check, ...]
+
+    def count(self, verdict: Verdict) -> int:
+        return sum(check.verdict == verdict for check in self.checks)
+
+
+def examine(root: Path = Path("/"), observe: Callable[[int | None], Watched] = watch) -> Examination:
+    """Takes a little more than a second. `root`: the folder under which /sys and /proc stand."""
+    allowed = os.sched_getaffinity(0)
+    watched = observe(split_cpus(allowed)[0])
+    machine = read_machine(root, allowed)  # afterwards, while the frequency is still that of a busy CPU
+    return Examination(machine.measuring_cpu, judge(machine, watched))
+
+
+def judge(machine: Machine, watched: Watched) -> tuple[Check, ...]:
+    return (
+        processor.cpus(machine),
+        processor.isolation(machine),
+        processor.smt(machine),
+        processor.governor(machine),
+        processor.turbo(machine),
+        processor.frequency(machine),
+        processor.virtual_machine(machine),
+        system.stolen(machine, watched),
+        system.others(machine, watched),
+        system.interruptions(machine, watched),
+        system.clock_source(machine),
+        system.cpu_clock(watched),
+        system.counters(machine, watched),
+        system.addresses(machine),
+        system.huge_pages(machine),
+    )

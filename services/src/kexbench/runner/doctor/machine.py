@@ -1,0 +1,172 @@
+"""What /sys and /proc say about how steadily this machine runs. What cannot be read is None."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from kexbench.runner.cpus import split_cpus
+
+_CPU = "sys/devices/system/cpu"
+_CLOCK = "sys/devices/system/clocksource/clocksource0"
+_ADDRESSES_NOT_RANDOM = 0x0040000
+"""ADDR_NO_RANDOMIZE of personality(2)."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Facts that advice on measuring rests on; sets hold CPU numbers."""
+
+    measuring_cpu: int | None
+    """The CPU that workers are pinned to; None where there is only one."""
+    allowed: frozenset[int]
+    """The CPUs that this process may use."""
+    online: frozenset[int] = frozenset()
+    quota_cpus: float | None = None
+    """How many CPUs' time the control group grants."""
+    isolated: frozenset[int] = frozenset()
+    tickless: frozenset[int] | None = None
+    """The CPUs that the timer leaves alone; None where this kernel has no such thing."""
+    siblings: frozenset[int] | None = None
+    """The online CPUs that share the measuring CPU's core, with itself."""
+    governor: str | None = None
+    turbo: bool | None = None
+    turbo_switch: str | None = None
+    """The file that turns turbo on and off."""
+    frequency_khz: int | None = None
+    base_frequency_khz: int | None = None
+    hypervisor: str | None = None
+    """Its name, or `none`."""
+    stolen_since_boot: bool | None = None
+    load_1m: float | None = None
+    clock_source: str | None = None
+    clock_sources: tuple[str, ...] = ()
+    perf_event_paranoid: int | None = None
+    address_randomisation: int | None = None
+    """0 to 2, as in kernel.randomize_va_space."""
+    fixed_addresses: bool = False
+    """Whether this process, and what it starts, goes without, whatever the kernel does."""
+    huge_pages: str | None = None
+
+
+class Tree:
+    """The root folder under which /sys and /proc stand."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def text(self, path: str) -> str | None:
+        try:
+            return (self._root / path).read_text(errors="replace").strip("\0 \n")
+        except OSError:
+            return None
+
+    def number(self, path: str) -> int | None:
+        text = self.text(path)
+        return int(text) if text and re.fullmatch(r"-?\d+", text) else None
+
+    def cpus(self, path: str) -> frozenset[int]:
+        return parse_cpus(self.text(path) or "")
+
+
+def parse_cpus(text: str) -> frozenset[int]:
+    """The kernel's lists, such as `0-3,8`; anything else, as `(null)`, is empty."""
+    found: set[int] = set()
+    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
+        found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
+def read_machine(root: Path, allowed: set[int]) -> Machine:
+    """`allowed`: the CPUs that this process may use."""
+    tree = Tree(root)
+    measuring, _ = split_cpus(allowed)
+    own = f"{_CPU}/cpu{max(allowed)}"
+    fields = _cpuinfo(tree, max(allowed))
+    turbo, switch = _turbo(tree)
+    paths = _control_groups(tree)
+    isolated = tree.cpus(f"{_CPU}/isolated")
+    if any(tree.text(f"{path}/cpuset.cpus.partition") == "isolated" for path in paths):
+        isolated |= allowed
+    steal = re.search(r"^cpu +(?:\d+ ){7}(\d+)", tree.text("proc/stat") or "")
+    load = re.match(r"[\d.]+", tree.text("proc/loadavg") or "")
+    personality = int(tree.text("proc/self/personality") or "0", 16)
+    huge = re.search(r"\[(\w+)\]", tree.text("sys/kernel/mm/transparent_hugepage/enabled") or "")
+    return Machine(
+        measuring_cpu=measuring,
+        allowed=frozenset(allowed),
+        online=tree.cpus(f"{_CPU}/online"),
+        quota_cpus=min(filter(None, (_quota(tree, path) for path in paths)), default=None),
+        isolated=isolated,
+        tickless=None if tree.text(f"{_CPU}/nohz_full") is None else tree.cpus(f"{_CPU}/nohz_full"),
+        siblings=tree.cpus(f"{own}/topology/thread_siblings_list") or None,
+        governor=tree.text(f"{own}/cpufreq/scaling_governor"),
+        turbo=turbo,
+        turbo_switch=switch,
+        frequency_khz=tree.number(f"{own}/cpufreq/scaling_cur_freq") or _khz(fields.get("cpu MHz"), 1e3),
+        base_frequency_khz=_base_frequency_khz(tree, own, fields),
+        hypervisor=_hypervisor(tree, fields),
+        stolen_since_boot=int(steal.group(1)) > 0 if steal else None,
+        load_1m=float(load.group()) if load else None,
+        clock_source=tree.text(f"{_CLOCK}/current_clocksource"),
+        clock_sources=tuple((tree.text(f"{_CLOCK}/available_clocksource") or "").split()),
+        perf_event_paranoid=tree.number("proc/sys/kernel/perf_event_paranoid"),
+        address_randomisation=tree.number("proc/sys/kernel/randomize_va_space"),
+        fixed_addresses=bool(personality & _ADDRESSES_NOT_RANDOM),
+        huge_pages=huge.group(1) if huge else None,
+    )
+
+
+def _cpuinfo(tree: Tree, cpu: int) -> dict[str, str]:
+    """That processor's fields of /proc/cpuinfo, of the first one where it is not listed."""
+    text = tree.text("proc/cpuinfo") or ""
+    blocks = [dict(re.findall(r"^(\S[^\t:]*?)\s*:[ \t]*(.*)$", block, re.MULTILINE)) for block in text.split("\n\n")]
+    return next((block for block in blocks if block.get("processor") == str(cpu)), blocks[0])
+
+
+def _turbo(tree: Tree) -> tuple[bool | None, str | None]:
+    for path, on in ((f"{_CPU}/cpufreq/boost", "1"), (f"{_CPU}/intel_pstate/no_turbo", "0")):
+        if (text := tree.text(path)) is not None:
+            return text == on, f"/{path}"
+    return None, None
+
+
+def _base_frequency_khz(tree: Tree, own: str, fields: dict[str, str]) -> int | None:
+    """From the driver, from firmware (in MHz), or from the model's name (`@ 2.60GHz`)."""
+    named = re.search(r"@ ([\d.]+)GHz", fields.get("model name", ""))
+    return (
+        tree.number(f"{own}/cpufreq/base_frequency")
+        or _khz(tree.text(f"{own}/acpi_cppc/nominal_freq"), 1e3)
+        or _khz(named.group(1) if named else None, 1e6)
+    )
+
+
+def _khz(text: str | None, factor: float) -> int | None:
+    """None for zero too, which firmware writes for what it does not know."""
+    return (int(float(text) * factor) or None) if text and re.fullmatch(r"\d+(\.\d+)?", text) else None
+
+
+def _hypervisor(tree: Tree, fields: dict[str, str]) -> str | None:
+    vendor = re.sub(r"[^\w .-]", "", tree.text("sys/class/dmi/id/sys_vendor") or "")
+    if kind := tree.text("sys/hypervisor/type"):
+        return kind
+    if "flags" not in fields:  # not x86, where nothing says so for sure
+        return None
+    return (vendor or "unnamed") if "hypervisor" in fields["flags"].split() else "none"
+
+
+def _control_groups(tree: Tree) -> list[str]:
+    """The folders of this process's control groups and of those above them, of both versions of control groups."""
+    found = []
+    for line in (tree.text("proc/self/cgroup") or "").splitlines():
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        own = PurePosixPath(path if ".." not in path else "/")
+        mounts = [f"sys/fs/cgroup/{controllers}"] if controllers else ["sys/fs/cgroup", "sys/fs/cgroup/unified"]
+        found += [f"{mount}{folder}" for mount in mounts for folder in (own, *own.parents)]
+    return found
+
+
+def _quota(tree: Tree, path: str) -> float | None:
+    allowance, _, period = (tree.text(f"{path}/cpu.max") or "").partition(" ")
+    if not allowance:
+        allowance, period = (tree.text(f"{path}/cpu.cfs_{name}_us") or "" for name in ("quota", "period"))
+    return int(allowance) / int(period) if allowance.isdigit() and period.isdigit() and int(period) else None

@@ -1,0 +1,137 @@
+"""Advice on what runs beside the measuring, on the clocks, and on what the kernel gives to every process."""
+
+from kexbench.runner.doctor.check import About, Check
+from kexbench.runner.doctor.machine import Machine
+from kexbench.runner.doctor.watching import Watched
+
+BATCH_NS = 5_000_000
+BUSY_MEASURING, BUSY_ALL, BUSY_LOAD = 0.05, 0.1, 0.5
+"""Shares of CPU time, and running programs a CPU, above which other programs are worth a warning."""
+STOLEN = 0.01
+SPIN_SWITCHES, SPIN_SHARE = 5, 0.95
+CLOCK_SHARE, CLOCK_STEP = 0.001, 0.01
+"""Of a batch, what its two readings of the CPU clock may cost, and what a step of that clock may be."""
+
+
+def stolen(machine: Machine, watched: Watched) -> Check:
+    about, busyness = About("stolen time"), watched.busyness
+    if busyness is None or machine.stolen_since_boot is None:
+        return about.unknown("not readable", "Time that a hypervisor takes may be in the CPU times measured.")
+    if busyness.stolen > STOLEN:
+        return about.warning(
+            f"{busyness.stolen:.1%}",
+            "The hypervisor gives the CPUs to others meanwhile: measure at another hour or on a host of your own.",
+        )
+    if machine.hypervisor != "none" and not machine.stolen_since_boot:
+        return about.unknown(
+            "none since boot",
+            "Either nothing is taken or the hypervisor does not tell, and then it is in the CPU times measured.",
+        )
+    return about.good(f"{busyness.stolen:.1%}", "No hypervisor took the CPUs away while it was watched.")
+
+
+def others(machine: Machine, watched: Watched) -> Check:
+    about, busyness, cpu = About("other programs"), watched.busyness, max(machine.allowed)
+    if busyness is None or machine.load_1m is None:
+        return about.unknown("not readable", "Make sure that nothing else runs while you measure.")
+    found = f"{busyness.of_measuring:.0%} of CPU {cpu}, {busyness.of_all:.0%} of all, load {machine.load_1m:.1f}"
+    if busyness.of_measuring > BUSY_MEASURING or busyness.of_all > BUSY_ALL:
+        return about.warning(
+            found,
+            "Stop what else runs: it takes time, caches and turbo from what is measured, and top shows what it is.",
+        )
+    if machine.load_1m > BUSY_LOAD * max(1, len(machine.online)):
+        return about.warning(found, "Quiet now, busy within the last minute: wait, or find what comes and goes.")
+    return about.good(found, "Next to nothing else ran while it was watched.")
+
+
+def interruptions(machine: Machine, watched: Watched) -> Check:
+    about, spin, cpu = About("interruptions"), watched.spin, max(machine.allowed)
+    found = f"{spin.switches} in 0.2 s, a busy loop got {spin.cpu_share:.0%} of CPU {cpu}"
+    if spin.switches >= SPIN_SWITCHES or spin.cpu_share < SPIN_SHARE:
+        return about.warning(
+            found, "Disturbed batches are repeated and in the end kept: stop what else runs, or isolate the CPU."
+        )
+    return about.good(found, "A batch of 5 ms is rarely disturbed.")
+
+
+def clock_source(machine: Machine) -> Check:
+    about, source = About("clock source"), machine.clock_source
+    if source is None:
+        return about.unknown("not readable", "A slow wall clock would blur wall times, not CPU times.")
+    if source in ("tsc", "arch_sys_counter"):
+        return about.good(source, "The wall clock is the processor's own counter.")
+    if "tsc" in machine.clock_sources:
+        return about.warning(
+            source,
+            "The processor's own counter is there and steadier: echo tsc | "
+            "sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource",
+        )
+    return about.warning(
+        source,
+        "The kernel distrusts the processor's counter, which splits client from server here: "
+        "sudo dmesg | grep -i tsc says why.",
+    )
+
+
+def cpu_clock(watched: Watched) -> Check:
+    about, cost, step = About("CPU clock"), watched.cpu_clock_cost_ns, watched.spin.clock_step_ns
+    found = f"{cost:.0f} ns a reading"
+    if step > BATCH_NS * CLOCK_STEP:
+        return about.warning(
+            f"{found}, steps of {step / 1e6:.2g} ms",
+            "CPU time is counted too coarsely for batches of 5 ms: measure outside of this sandbox or emulator.",
+        )
+    if 2 * cost > BATCH_NS * CLOCK_SHARE:
+        return about.warning(
+            found,
+            f"Two readings a batch add up to {2 * cost / BATCH_NS:.1%} to every cost, "
+            "so that changes look a little smaller than they are.",
+        )
+    return about.good(found, "Two readings a batch of 5 ms do not count.")
+
+
+def counters(machine: Machine, watched: Watched) -> Check:
+    about, seen, paranoid = About("instruction counters"), watched.counters, machine.perf_event_paranoid
+    if seen == "yes":
+        return about.good("available", "Instructions can be counted beside the time.")
+    if seen in ("EACCES", "EPERM"):
+        if paranoid is not None and paranoid > 2:
+            return about.warning(
+                f"forbidden, paranoid level {paranoid}",
+                "The kernel forbids them to ordinary users: sudo sysctl kernel.perf_event_paranoid=2",
+            )
+        return about.warning(
+            f"forbidden, {seen}", "A container's or a security module's rules forbid them: allow perf_event_open."
+        )
+    found = {"silent": "open, but count nothing", "ENOENT": "none offered", "EOPNOTSUPP": "none offered"}
+    where = "the kernel has no driver for them" if machine.hypervisor == "none" else "most virtual machines have none"
+    return about.unknown(found.get(seen, seen), f"Times need none, instructions stay unknown: {where}.")
+
+
+def addresses(machine: Machine) -> Check:
+    about, level = About("random addresses"), machine.address_randomisation
+    if machine.fixed_addresses:
+        return about.warning(
+            "off in this session",
+            "One layout's luck is in all invocations and looks like a change: leave setarch or the debugger.",
+        )
+    if level is None:
+        return about.unknown("not readable", "Without them one layout's luck is in all invocations.")
+    if level < 2:
+        return about.warning(
+            "partly on" if level == 1 else "off",
+            "One layout's luck is in all invocations and looks like a change: sudo sysctl kernel.randomize_va_space=2",
+        )
+    return about.good("on", "Each invocation draws its own layout, so that one's luck is averaged out.")
+
+
+def huge_pages(machine: Machine) -> Check:
+    about, setting = About("huge pages"), machine.huge_pages
+    if setting == "always":
+        return about.warning(
+            setting,
+            "Whether a process gets some is luck at its start: "
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        )
+    return about.good(setting or "none", "The workers do not ask for any, so all have ordinary pages.")
