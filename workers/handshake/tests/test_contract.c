@@ -285,7 +285,7 @@ static void examines(void) {
         if (!backend.takes_settings)
             CHECK_NUMBER(out.round_trips, 3 * known[i].round_trips);
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-            CHECK(out.records[role] >= 3 * 2 && out.bytes[role] >= 3 * 200);
+            CHECK(out.records[role] >= 3 * 2 && out.bytes[role] >= 3 * 100);
         CHECK(!out.has_heap && (out.has_counter[COUNT_INSTRUCTIONS] || out.counters_absent[0] != '\0'));
         release(&p);
     }
