@@ -168,6 +168,8 @@ static bool load_custom_dh(struct context *c, const char *folder, struct fault *
     bool good = check_dh(c, dh, fault);
     if (good && !compat_use_dh(c->configurations[ROLE_SERVER], dh))
         good = openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be used");
+    if (good && c->library != NULL && !openssl_fips_takes_dh(c->library, dh))
+        good = openssl_fault(fault, FAULT_UNSUPPORTED, "the FIPS provider does not take the DH parameters");
     EVP_PKEY_free(dh);
     return good;
 }
