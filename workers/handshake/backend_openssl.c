@@ -130,11 +130,21 @@ static struct side *open_side(struct context *c, enum role role, struct pipe_end
 
 /* --- The turns. --- */
 
+/* The FIPS provider and default settings rule out what a configuration could still name: then the first
+ * handshake is where the library says so. */
+static enum fault_kind failure(const struct tls_case *c) {
+    unsigned long code = ERR_peek_last_error();
+    int reason = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
+    bool lacks = reason == SSL_R_NO_CIPHERS_AVAILABLE || reason == SSL_R_NO_SHARED_CIPHER ||
+                 reason == SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM;
+    return lacks && (c->fips || c->protocol == PROTOCOL_DEFAULT) ? FAULT_UNSUPPORTED : FAULT_ERROR;
+}
+
 static enum progress stopped(struct side *side, int result, struct fault *fault) {
     int error = SSL_get_error(side->ssl, result);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
         return PROGRESS_WAIT;
-    openssl_fault(fault, FAULT_ERROR,
+    openssl_fault(fault, failure(&side->context->tls_case),
                   side->role == ROLE_CLIENT ? "the client's handshake failed"
                                             : "the server's handshake failed");
     return PROGRESS_FAILED;

@@ -52,6 +52,8 @@ BIO *openssl_pipe_new(struct pipe_end *end);
 
 /* A library context in which nothing but the FIPS provider's algorithms can be had; NULL and a fault. */
 OSSL_LIB_CTX *openssl_fips_library(struct fault *fault);
+/* That it does not shows only when a key is made of them. */
+bool openssl_fips_takes_dh(OSSL_LIB_CTX *library, EVP_PKEY *parameters);
 void openssl_fips_free(OSSL_LIB_CTX *library);
 
 /* --- openssl_configure.c --- */

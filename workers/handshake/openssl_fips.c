@@ -21,14 +21,19 @@ static bool is_on(OSSL_LIB_CTX *library) {
     return on;
 }
 
+/* What the configuration did not activate is loaded here, if only to hear why it can't be. */
+static bool has(OSSL_LIB_CTX *library, const char *provider) {
+    return OSSL_PROVIDER_available(library, provider) || OSSL_PROVIDER_load(library, provider) != NULL;
+}
+
 /* `base` reads keys and certificates, and has no cryptography. */
 static bool load(OSSL_LIB_CTX *library, struct fault *fault) {
     if (OSSL_PROVIDER_set_default_search_path(library, MODULES) != 1 ||
         OSSL_LIB_CTX_load_config(library, configuration) != 1)
         return openssl_fault(fault, FAULT_UNSUPPORTED, "the FIPS provider's configuration can't be loaded");
-    if (!OSSL_PROVIDER_available(library, "fips"))
+    if (!has(library, "fips"))
         return openssl_fault(fault, FAULT_UNSUPPORTED, "the FIPS provider can't be loaded");
-    if (!OSSL_PROVIDER_available(library, "base") && OSSL_PROVIDER_load(library, "base") == NULL)
+    if (!has(library, "base"))
         return openssl_fault(fault, FAULT_UNSUPPORTED, "the base provider can't be loaded");
     if (EVP_default_properties_enable_fips(library, 1) != 1 || !is_on(library))
         return openssl_fault(fault, FAULT_UNSUPPORTED, "the FIPS provider is not what algorithms come from");
@@ -49,6 +54,15 @@ OSSL_LIB_CTX *openssl_fips_library(struct fault *fault) {
     return NULL;
 }
 
+bool openssl_fips_takes_dh(OSSL_LIB_CTX *library, EVP_PKEY *parameters) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_pkey(library, parameters, NULL);
+    bool takes = ctx != NULL && EVP_PKEY_keygen_init(ctx) == 1 && EVP_PKEY_keygen(ctx, &key) == 1;
+    EVP_PKEY_free(key);
+    EVP_PKEY_CTX_free(ctx);
+    return takes;
+}
+
 /* Providers that are loaded go with their context. */
 void openssl_fips_free(OSSL_LIB_CTX *library) {
     OSSL_LIB_CTX_free(library);
@@ -59,6 +73,11 @@ void openssl_fips_free(OSSL_LIB_CTX *library) {
 OSSL_LIB_CTX *openssl_fips_library(struct fault *fault) {
     fault_set(fault, FAULT_UNSUPPORTED, "OpenSSL before 3.0 has no FIPS provider");
     return NULL;
+}
+
+bool openssl_fips_takes_dh(OSSL_LIB_CTX *library, EVP_PKEY *parameters) {
+    (void)library, (void)parameters;
+    return false;
 }
 
 void openssl_fips_free(OSSL_LIB_CTX *library) {

@@ -37,8 +37,18 @@ static bool keep_der(struct context *c, X509 *certificate) {
     return c->certificate_der_length > 0;
 }
 
+/* A library older than the algorithm does not even know its number. */
+static bool is_unknown_algorithm(X509 *certificate) {
+    ASN1_OBJECT *algorithm = NULL;
+    return X509_PUBKEY_get0_param(&algorithm, NULL, NULL, NULL, X509_get_X509_PUBKEY(certificate)) == 1 &&
+           OBJ_obj2nid(algorithm) == NID_undef;
+}
+
 static bool check_key(const struct context *c, X509 *certificate, struct fault *fault) {
     EVP_PKEY *key = X509_get0_pubkey(certificate);
+    if (key == NULL && is_unknown_algorithm(certificate))
+        return openssl_fault(fault, FAULT_UNSUPPORTED,
+                             "the library does not know the certificate's algorithm");
     if (key == NULL)
         return parse_fault(fault, "the certificate's key can't be used");
     const char *curve =
@@ -168,6 +178,8 @@ static bool load_custom_dh(struct context *c, const char *folder, struct fault *
     bool good = check_dh(c, dh, fault);
     if (good && !compat_use_dh(c->configurations[ROLE_SERVER], dh))
         good = openssl_fault(fault, FAULT_ERROR, "the DH parameters can't be used");
+    if (good && c->library != NULL && !openssl_fips_takes_dh(c->library, dh))
+        good = openssl_fault(fault, FAULT_UNSUPPORTED, "the FIPS provider does not take the DH parameters");
     EVP_PKEY_free(dh);
     return good;
 }

@@ -25,6 +25,10 @@ for curve in secp192r1:prime192v1:sha256 P-256:prime256v1:sha256 P-384:secp384r1
     openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:"${rest%:*}" -out "$to/ec-$name.key.pem"
     certificate "ec-$name" "${rest#*:}"
 done
+# Issued by another key: OpenSSL 3.6 and newer staple nothing to a certificate that signed itself.
+openssl req -new -key "$to/ec-P-256.key.pem" -subj /CN=ec-P-256.test |
+    openssl x509 -req -CA "$to/rsa-3072.cert.pem" -CAkey "$to/rsa-3072.key.pem" -CAcreateserial -days 3650 \
+        -out "$to/ec-P-256.cert.pem" 2>/dev/null
 openssl genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out "$to/rsa-pss-2048.key.pem"
 certificate rsa-pss-2048 sha256
 for kind in ed25519 ed448; do
@@ -45,12 +49,12 @@ for kind in rsa-2048 ec-P-256; do
     signed "$kind-chain-3" between CA:FALSE
     cat "$to/between.cert.pem" "$to/rsa-3072.cert.pem" >>"$to/$kind-chain-3.cert.pem"
 done
-# An OCSP response over the certificate, signed with its own key.
-openssl ocsp -issuer "$to/ec-P-256.cert.pem" -cert "$to/ec-P-256.cert.pem" -reqout "$to/request.der" -no_nonce >/dev/null
+# An OCSP response from the certificate's issuer.
+openssl ocsp -issuer "$to/rsa-3072.cert.pem" -cert "$to/ec-P-256.cert.pem" -reqout "$to/request.der" -no_nonce >/dev/null
 serial=$(openssl x509 -in "$to/ec-P-256.cert.pem" -noout -serial | cut -d= -f2)
 printf 'V\t360101000000Z\t\t%s\tunknown\t/CN=ec-P-256.test\n' "$serial" >"$to/index.txt"
-openssl ocsp -index "$to/index.txt" -rsigner "$to/ec-P-256.cert.pem" -rkey "$to/ec-P-256.key.pem" \
-    -CA "$to/ec-P-256.cert.pem" -reqin "$to/request.der" -respout "$to/ec-P-256.ocsp.der" -ndays 3650 >/dev/null 2>&1
+openssl ocsp -index "$to/index.txt" -rsigner "$to/rsa-3072.cert.pem" -rkey "$to/rsa-3072.key.pem" \
+    -CA "$to/rsa-3072.cert.pem" -reqin "$to/request.der" -respout "$to/ec-P-256.ocsp.der" -ndays 3650 >/dev/null 2>&1
 # A second RSA-2048 pair, and the deliberate faults.
 openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out "$to/rsa-2048-other.key.pem"
 certificate rsa-2048-other sha256
