@@ -9,6 +9,7 @@
 
 #include "case.h"
 #include "clock.h"
+#include "counters.h"
 #include "pipe.h"
 
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct side;    /* one end of one handshake */
 struct backend {
     const char *library;
     const struct clock *clock;
+    const struct counter_event *counter_events; /* COUNTERS of them; NULL in virtual time */
     /* Once, before anything else. `settings` is NULL but for a backend that takes some. */
     bool takes_settings;
     bool (*start)(const char *settings, struct fault *fault);

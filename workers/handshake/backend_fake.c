@@ -72,7 +72,8 @@ static uint64_t virtual_wall_ns(void) {
 static uint64_t no_switches(void) {
     return 0;
 }
-static const struct clock virtual_clock = {"virtual", virtual_cpu_ns, virtual_cpu_ns, virtual_wall_ns, no_switches};
+static const struct clock virtual_clock = {"virtual", virtual_cpu_ns, virtual_cpu_ns, virtual_wall_ns,
+                                           no_switches};
 
 static const struct {
     const char *name;
@@ -146,6 +147,7 @@ static bool start(const char *text, struct fault *fault) {
             return false;
     }
     random_is_seeded = false;
+    handshakes_opened = 0;
     return true;
 }
 
@@ -229,7 +231,8 @@ static struct side *open_side(struct context *context, enum role role, struct pi
  * 2007, chapter 4): N threads take 1 + contention (N - 1) + coherency N (N - 1) times as long as one. */
 static void spend(struct side *side, int64_t spent_ns) {
     int64_t threads = side->context->tls_case.threads;
-    int64_t waits_ppm = settings.contention_ppm * (threads - 1) + settings.coherency_ppm * threads * (threads - 1);
+    int64_t waits_ppm =
+        settings.contention_ppm * (threads - 1) + settings.coherency_ppm * threads * (threads - 1);
     cpu_now_ns += (uint64_t)spent_ns;
     waited_ns += (uint64_t)(spent_ns * waits_ppm / MILLION);
     side->left_ns -= spent_ns;
@@ -252,7 +255,7 @@ static void write_server_hello(struct side *side, size_t bytes) {
     if (c->hello_retry)
         memcpy(hello + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
     unsigned char *extensions = hello + sizeof hello - 8;
-    extensions[1] = side->resumed ? 41 : 0;                                         /* pre_shared_key */
+    extensions[1] = side->resumed ? 41 : 0;                                    /* pre_shared_key */
     extensions[5] = side->resumed && c->resumption != RESUME_PSK_DHE ? 0 : 51; /* key_share */
     extensions[-1] = 8;
     write_record(side, 22, hello, sizeof hello, bytes);

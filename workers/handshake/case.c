@@ -83,7 +83,8 @@ static bool check_keys(const struct tls_case *c, struct fault *fault) {
     if (!group_fits_method(c))
         return fault_set(fault, FAULT_ERROR, "key_exchange=%s can't use group=%s", kx, c->group_name);
     if (ec != (c->curve != GROUP_NONE))
-        return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx, ec ? "needs a curve" : "takes no curve");
+        return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx,
+                         ec ? "needs a curve" : "takes no curve");
     if (rsa != (c->rsa_bits != 0))
         return fault_set(fault, FAULT_ERROR, "key_exchange=%s %s", kx,
                          rsa ? "needs rsa_bits" : "takes no rsa_bits");
@@ -104,8 +105,9 @@ static bool check_settings(const struct tls_case *c, struct fault *fault) {
     if (defaults && (c->resumption != RESUME_NONE || c->hello_retry))
         return fault_set(fault, FAULT_ERROR, "default settings take neither resumption nor hello_retry");
     if (c->resumption != RESUME_NONE && (c->client_authentication || stapled || c->hello_retry))
-        return fault_set(fault, FAULT_ERROR,
-                         "a resumption takes neither client_authentication nor ocsp_response nor hello_retry");
+        return fault_set(
+            fault, FAULT_ERROR,
+            "a resumption takes neither client_authentication nor ocsp_response nor hello_retry");
     if (c->early_data_bytes != 0 && c->resumption != RESUME_PSK && c->resumption != RESUME_PSK_DHE)
         return fault_set(fault, FAULT_ERROR, "early_data_bytes needs resumption=psk or psk-dhe");
     if (c->anti_replay && c->early_data_bytes == 0)
@@ -168,12 +170,16 @@ struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
     return (struct negotiated){
         .protocol = defaults ? NULL : protocol_name(c->protocol),
         .cipher = defaults ? NULL : cipher_name(c->cipher),
-        .group = defaults ? NULL : keyless ? "-" : c->group_name,
+        .group = defaults  ? NULL
+                 : keyless ? "-"
+                           : c->group_name,
         .signature = resumed ? "-" : case_signature(c),
         .peer_key = resumed ? NULL : peer_key_name(c->key_type),
         .peer_key_bits = resumed ? 0 : key_bits(c),
         .resumed = resumed,
-        .client_key = resumed ? NULL : c->client_authentication ? peer_key_name(c->key_type) : "-",
+        .client_key = resumed                    ? NULL
+                      : c->client_authentication ? peer_key_name(c->key_type)
+                                                 : "-",
         .chain_length = resumed ? -1 : (int)c->chain_length,
         .ocsp_bytes = strcmp(c->ocsp_response, "-") == 0 && !resumed ? 0 : -1,
         .early_data_bytes = resumed ? (long)c->early_data_bytes : 0,

@@ -21,8 +21,8 @@ struct counters {
     char absent[128];          /* why the first of them is, or empty */
 };
 
-/* True when at least one of the events can be counted. */
-bool counters_open(struct counters *counters, const struct counter_event events[COUNTERS]);
+/* True when at least one of the events can be counted; `events` NULL: none. */
+bool counters_open(struct counters *counters, const struct counter_event *events);
 /* Values since they were opened; 0 for those that are absent. */
 void counters_read(const struct counters *counters, uint64_t values[COUNTERS]);
 void counters_close(struct counters *counters);

@@ -48,7 +48,8 @@ static void leave(struct observer *observer, enum role role, enum phase phase) {
     pass->out->held_bytes[role] += heap.live_bytes - pass->heap.live_bytes;
 }
 
-static bool count_handshakes(struct prepared *p, struct pass *pass, uint64_t handshakes, struct fault *fault) {
+static bool count_handshakes(struct prepared *p, struct pass *pass, uint64_t handshakes,
+                             struct fault *fault) {
     struct pair *pair = pair_new(p->backend, p->context, &p->tls_case, true);
     struct examined *out = pass->out;
     bool good = pair != NULL || fault_set(fault, FAULT_ERROR, "out of memory");
@@ -107,7 +108,7 @@ bool examine(struct prepared *p, uint64_t handshakes, struct examined *out, stru
     if (p->peer >= 0)
         return fault_set(fault, FAULT_ERROR, "a single role can't be examined");
     struct pass pass = {.observer = {.enter = enter, .leave = leave}, .out = out};
-    counters_open(&pass.counters, hardware_events);
+    counters_open(&pass.counters, p->backend->counter_events);
     for (int i = 0; i < COUNTERS; i++)
         out->has_counter[i] = pass.counters.descriptors[i] >= 0;
     strcpy(out->counters_absent, pass.counters.absent);

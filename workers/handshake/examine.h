@@ -2,7 +2,6 @@
 #ifndef KEXBENCH_EXAMINE_H
 #define KEXBENCH_EXAMINE_H
 
-#include "counters.h"
 #include "prepared.h"
 
 /* Totals over `handshakes`, by role where both are named. */

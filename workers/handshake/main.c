@@ -33,8 +33,8 @@ static bool parse_cpus(const char *text, cpu_set_t *set) {
         if (!parse_number(&text, CPU_SETSIZE - 1, &cpu))
             return false;
         CPU_SET(cpu, set);
-    } while (*text == ',' && *++text != '\0');
-    return *text == '\0';
+    } while (*text++ == ',');
+    return text[-1] == '\0';
 }
 
 int main(int argc, char **argv) {

@@ -39,7 +39,8 @@ static struct instant now(const struct clock *clock) {
 }
 
 static bool handshake(struct lane *lane, struct spans *spans) {
-    return pair_handshake(lane->pair, &lane->prepared->wanted, lane->limits->split, spans, NULL, &lane->fault);
+    return pair_handshake(lane->pair, &lane->prepared->wanted, lane->limits->split, spans, NULL,
+                          &lane->fault);
 }
 
 static bool counted_handshakes(struct lane *lane) {
@@ -61,7 +62,8 @@ static bool counted_handshakes(struct lane *lane) {
     return true;
 }
 
-/* The first handshake after the token is kept apart. A thread whose first one failed still meets the others. */
+/* The first handshake after the token is kept apart. A thread whose first one failed still meets the others.
+ */
 static void *run_lane(void *argument) {
     struct lane *lane = argument;
     const struct clock *clock = lane->prepared->backend->clock;
@@ -70,7 +72,8 @@ static void *run_lane(void *argument) {
     lane->good = handshake(lane, &first);
     struct instant after = now(clock);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
-        lane->first_ns[role] = scale(after.cpu_ns - token.cpu_ns, first.ticks[role], after.ticks - token.ticks);
+        lane->first_ns[role] =
+            scale(after.cpu_ns - token.cpu_ns, first.ticks[role], after.ticks - token.ticks);
     bool passed = lane->gate == NULL || gate_pass(lane->gate);
     lane->good = lane->good && passed && counted_handshakes(lane);
     return NULL;

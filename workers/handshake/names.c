@@ -10,10 +10,14 @@ static const char *const methods[] = {[METHOD_RSA] = "RSA",
                                       [METHOD_ECDHE] = "ECDHE",
                                       [METHOD_MLKEM] = "MLKEM",
                                       [METHOD_DEFAULT] = "default"};
-static const char *const key_types[] = {
-    [KEY_RSA] = "RSA",         [KEY_RSA_PSS] = "RSA-PSS",     [KEY_ECDSA] = "ECDSA",
-    [KEY_ED25519] = "Ed25519", [KEY_ED448] = "Ed448",         [KEY_ML_DSA_44] = "ML-DSA-44",
-    [KEY_ML_DSA_65] = "ML-DSA-65", [KEY_ML_DSA_87] = "ML-DSA-87"};
+static const char *const key_types[] = {[KEY_RSA] = "RSA",
+                                        [KEY_RSA_PSS] = "RSA-PSS",
+                                        [KEY_ECDSA] = "ECDSA",
+                                        [KEY_ED25519] = "Ed25519",
+                                        [KEY_ED448] = "Ed448",
+                                        [KEY_ML_DSA_44] = "ML-DSA-44",
+                                        [KEY_ML_DSA_65] = "ML-DSA-65",
+                                        [KEY_ML_DSA_87] = "ML-DSA-87"};
 static const char *const ciphers[] = {[AES_128_GCM] = "AES-128-GCM",
                                       [AES_256_GCM] = "AES-256-GCM",
                                       [CHACHA20_POLY1305] = "CHACHA20-POLY1305",

@@ -1,40 +1,74 @@
-/* What the files of the OpenSSL backend share. */
+/* What the files of the OpenSSL backend share. A context is written at set-up and by `keep` alone; whatever
+ * a handshake writes belongs to its side. */
 #ifndef KEXBENCH_OPENSSL_BACKEND_H
 #define KEXBENCH_OPENSSL_BACKEND_H
 
 #include "backend.h"
+#include "material.h"
 #include "openssl_compat.h"
-#include "pipe.h"
 
 struct context {
     struct tls_case tls_case;
-    SSL_CTX *client_ctx, *server_ctx;
-    BIGNUM *dh_prime; /* of custom parameters, else NULL */
+    OSSL_LIB_CTX *library;      /* with the FIPS provider; NULL: OpenSSL's default one */
+    SSL_CTX *configurations[2]; /* by role */
+    BIGNUM *dh_prime;           /* of custom parameters, else NULL */
     unsigned char *certificate_der;
-    unsigned char *peer_der; /* room for the peer's, filled on every handshake */
     int certificate_der_length;
-    char unnamed_group[64]; /* backs `group` when it is not one of ours */
+    struct material ocsp_response; /* empty: nothing is stapled */
+    SSL_SESSION *session;          /* that resumptions offer; shared, and no OpenSSL changes it in them */
+};
 
-    SSL *client, *server; /* the open pair */
-    struct pipe to_client, to_server;
-    struct pipe_end client_end, server_end;
+struct side {
+    struct context *context;
+    enum role role;
+    struct pipe_end pipes;
+    SSL *ssl;
+    bool early_data_pending;
+    size_t early_data_bytes; /* written or read so far */
+    char unnamed_group[64];  /* backs `group` when no case can ask for it */
+    unsigned char der[];     /* room for the peer's certificate */
 };
 
 /* Moves the library's error queue (its first few entries, the root cause first) into the fault's
  * detail; false, for `return openssl_fault(...)`. */
 bool openssl_fault(struct fault *fault, enum fault_kind kind, const char *reason);
 
-/* The library's name for a curve or group of ours, and its number. */
-const char *openssl_group_name(enum group group);
-int openssl_group_nid(enum group group);
-/* Our name of a group's number or a key's type, or the library's where we have none. */
-const char *openssl_group_word(int nid);
-const char *openssl_key_word(EVP_PKEY *key);
+/* --- openssl_names.c: our words and the library's --- */
 
-/* Gives the server its key, certificate and DH parameters, and checks that they are the case's. */
+/* The library's name for a group; NULL for custom DH and for none. */
+const char *openssl_group_name(enum group group);
+/* Our word for a name of the library's, which it spells in several ways; its own where we have none. */
+const char *openssl_group_word(const char *name);
+const char *openssl_key_word(EVP_PKEY *key);
+bool openssl_suite_name(const struct tls_case *tls_case, char *out, size_t size);
+
+/* --- openssl_pipe.c: a BIO over our own pipes, so that every library has the same transport --- */
+
+bool openssl_pipe_start(void);
+/* NULL: out of memory. `end` has to outlive it. */
+BIO *openssl_pipe_new(struct pipe_end *end);
+
+/* --- openssl_fips.c --- */
+
+/* A library context in which nothing but the FIPS provider's algorithms can be had; NULL and a fault. */
+OSSL_LIB_CTX *openssl_fips_library(struct fault *fault);
+void openssl_fips_free(OSSL_LIB_CTX *library);
+
+/* --- openssl_configure.c --- */
+
+/* One role's configuration, still without keys; NULL and a fault. */
+SSL_CTX *openssl_configure(struct context *context, enum role role, struct fault *fault);
+/* Called when the session of later handshakes is kept. */
+bool openssl_configure_resumption(struct context *context, struct fault *fault);
+
+/* --- openssl_material.c --- */
+
+/* Gives both roles their keys, certificates, DH parameters and OCSP response, and checks that they are the
+ * case's. */
 bool openssl_load_material(struct context *context, const char *folder, struct fault *fault);
 
-bool openssl_inspect(struct context *context, struct negotiated *client, struct negotiated *server,
-                     struct fault *fault);
+/* --- openssl_inspect.c --- */
+
+bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fault);
 
 #endif

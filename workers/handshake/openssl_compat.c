@@ -3,8 +3,28 @@
 
 #if OPENSSL_HAS_PROVIDERS
 
-EVP_PKEY *compat_dh_from_pem(BIO *pem) {
-    EVP_PKEY *dh = PEM_read_bio_Parameters(pem, NULL);
+const char *compat_cpu_features(void) {
+    return OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS);
+}
+
+SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library) {
+    return SSL_CTX_new_ex(library, NULL, TLS_method());
+}
+
+X509 *compat_read_certificate(BIO *pem, OSSL_LIB_CTX *library) {
+    X509 *certificate = X509_new_ex(library, NULL);
+    if (certificate != NULL && PEM_read_bio_X509(pem, &certificate, NULL, NULL) != NULL)
+        return certificate;
+    X509_free(certificate);
+    return NULL;
+}
+
+EVP_PKEY *compat_read_key(BIO *pem, pem_password_cb *password, OSSL_LIB_CTX *library) {
+    return PEM_read_bio_PrivateKey_ex(pem, NULL, password, NULL, library, NULL);
+}
+
+EVP_PKEY *compat_dh_from_pem(BIO *pem, OSSL_LIB_CTX *library) {
+    EVP_PKEY *dh = PEM_read_bio_Parameters_ex(pem, NULL, library, NULL);
     if (dh != NULL && !EVP_PKEY_is_a(dh, "DH")) {
         EVP_PKEY_free(dh);
         return NULL;
@@ -12,13 +32,13 @@ EVP_PKEY *compat_dh_from_pem(BIO *pem) {
     return dh;
 }
 
-EVP_PKEY *compat_dh_from_group(int nid) {
+EVP_PKEY *compat_dh_from_group(const char *group, OSSL_LIB_CTX *library) {
     char name[32] = {0};
-    OPENSSL_strlcpy(name, OBJ_nid2sn(nid), sizeof name);
+    OPENSSL_strlcpy(name, group, sizeof name);
     OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, name, 0),
                            OSSL_PARAM_construct_end()};
     EVP_PKEY *dh = NULL;
-    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "DH", NULL);
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(library, "DH", NULL);
     if (ctx == NULL || EVP_PKEY_fromdata_init(ctx) <= 0 ||
         EVP_PKEY_fromdata(ctx, &dh, EVP_PKEY_KEY_PARAMETERS, params) <= 0)
         dh = NULL;
@@ -59,8 +79,18 @@ int compat_group_nid(EVP_PKEY *key) {
     return nid;
 }
 
-int compat_server_group_nid(SSL *ssl) {
-    return (int)SSL_get_negotiated_group(ssl);
+const char *compat_key_name(EVP_PKEY *key) {
+    return EVP_PKEY_get0_type_name(key);
+}
+
+/* Hybrids have no NID, only a name. */
+const char *compat_group_name(SSL *ssl) {
+#if OPENSSL_VERSION_NUMBER >= 0x30200000L
+    return SSL_get0_group_name(ssl);
+#else
+    int nid = (int)SSL_get_negotiated_group(ssl);
+    return nid == NID_undef ? NULL : SSL_group_to_name(ssl, nid);
+#endif
 }
 
 X509 *compat_peer_certificate(SSL *ssl) {
@@ -69,7 +99,27 @@ X509 *compat_peer_certificate(SSL *ssl) {
 
 #else /* 1.1.1 */
 
-EVP_PKEY *compat_dh_from_pem(BIO *pem) {
+const char *compat_cpu_features(void) {
+    return NULL;
+}
+
+SSL_CTX *compat_ctx_new(OSSL_LIB_CTX *library) {
+    (void)library;
+    return SSL_CTX_new(TLS_method());
+}
+
+X509 *compat_read_certificate(BIO *pem, OSSL_LIB_CTX *library) {
+    (void)library;
+    return PEM_read_bio_X509(pem, NULL, NULL, NULL);
+}
+
+EVP_PKEY *compat_read_key(BIO *pem, pem_password_cb *password, OSSL_LIB_CTX *library) {
+    (void)library;
+    return PEM_read_bio_PrivateKey(pem, NULL, password, NULL);
+}
+
+EVP_PKEY *compat_dh_from_pem(BIO *pem, OSSL_LIB_CTX *library) {
+    (void)library;
     DH *dh = PEM_read_bio_DHparams(pem, NULL, NULL, NULL);
     EVP_PKEY *key = dh == NULL ? NULL : EVP_PKEY_new();
     if (key == NULL || !EVP_PKEY_assign_DH(key, dh)) {
@@ -80,8 +130,9 @@ EVP_PKEY *compat_dh_from_pem(BIO *pem) {
     return key;
 }
 
-EVP_PKEY *compat_dh_from_group(int nid) {
-    DH *dh = DH_new_by_nid(nid);
+EVP_PKEY *compat_dh_from_group(const char *name, OSSL_LIB_CTX *library) {
+    (void)library;
+    DH *dh = DH_new_by_nid(OBJ_txt2nid(name));
     EVP_PKEY *key = dh == NULL ? NULL : EVP_PKEY_new();
     if (key == NULL || !EVP_PKEY_assign_DH(key, dh)) {
         DH_free(dh);
@@ -115,23 +166,79 @@ int compat_group_nid(EVP_PKEY *key) {
     return nid;
 }
 
+const char *compat_key_name(EVP_PKEY *key) {
+    return OBJ_nid2sn(EVP_PKEY_base_id(key));
+}
+
 /* 1.1.1 has no question for the negotiated group. Of TLS 1.3 the server keeps the client's key share;
  * in TLS 1.2 it takes the first group that both sides offer. */
-int compat_server_group_nid(SSL *ssl) {
+const char *compat_group_name(SSL *ssl) {
     EVP_PKEY *share = NULL;
-    if (SSL_version(ssl) < TLS1_3_VERSION)
-        return (int)SSL_get_shared_curve(ssl, 0);
-    if (!SSL_get_peer_tmp_key(ssl, &share))
-        return NID_undef;
-    int nid = compat_group_nid(share);
-    EVP_PKEY_free(share);
-    return nid;
+    int nid = NID_undef;
+    if (SSL_is_server(ssl) && SSL_version(ssl) < TLS1_3_VERSION) {
+        nid = (int)SSL_get_shared_curve(ssl, 0);
+    } else if (SSL_is_server(ssl) && SSL_get_peer_tmp_key(ssl, &share)) {
+        nid = compat_group_nid(share);
+        EVP_PKEY_free(share);
+    }
+    return nid == NID_undef ? NULL : OBJ_nid2sn(nid);
 }
 
 X509 *compat_peer_certificate(SSL *ssl) {
     X509 *certificate = SSL_get_peer_certificate(ssl);
     X509_free(certificate); /* the session holds another reference for as long as `ssl` lives */
     return certificate;
+}
+
+#endif
+
+#if OPENSSL_VERSION_NUMBER >= 0x30500000L
+
+const char *compat_signature_name(SSL *ssl, bool of_peer, EVP_PKEY *key) {
+    const char *name = NULL;
+    (void)key;
+    int told = of_peer ? SSL_get0_peer_signature_name(ssl, &name) : SSL_get0_signature_name(ssl, &name);
+    return told == 1 ? name : NULL;
+}
+
+#else
+
+/* These versions tell a signature's type and digest; together with the key's type they name the scheme. */
+static const struct {
+    int type, digest;
+    const char *word;
+} schemes[] = {
+    {EVP_PKEY_RSA, NID_sha256, "rsa_pkcs1_sha256"},
+    {EVP_PKEY_RSA, NID_sha384, "rsa_pkcs1_sha384"},
+    {EVP_PKEY_RSA, NID_sha512, "rsa_pkcs1_sha512"},
+    {EVP_PKEY_RSA_PSS, NID_sha256, "rsa_pss_rsae_sha256"},
+    {EVP_PKEY_RSA_PSS, NID_sha384, "rsa_pss_rsae_sha384"},
+    {EVP_PKEY_RSA_PSS, NID_sha512, "rsa_pss_rsae_sha512"},
+    {EVP_PKEY_EC, NID_sha256, "ecdsa_secp256r1_sha256"},
+    {EVP_PKEY_EC, NID_sha384, "ecdsa_secp384r1_sha384"},
+    {EVP_PKEY_EC, NID_sha512, "ecdsa_secp521r1_sha512"},
+    {EVP_PKEY_ED25519, NID_undef, "ed25519"},
+    {EVP_PKEY_ED448, NID_undef, "ed448"},
+};
+
+static const char *pss_word(int digest) {
+    return digest == NID_sha256   ? "rsa_pss_pss_sha256"
+           : digest == NID_sha384 ? "rsa_pss_pss_sha384"
+                                  : "rsa_pss_pss_sha512";
+}
+
+const char *compat_signature_name(SSL *ssl, bool of_peer, EVP_PKEY *key) {
+    int type = NID_undef, digest = NID_undef;
+    if (of_peer ? !SSL_get_peer_signature_type_nid(ssl, &type) || !SSL_get_peer_signature_nid(ssl, &digest)
+                : !SSL_get_signature_type_nid(ssl, &type) || !SSL_get_signature_nid(ssl, &digest))
+        return NULL;
+    if (type == EVP_PKEY_RSA_PSS && key != NULL && EVP_PKEY_base_id(key) == EVP_PKEY_RSA_PSS)
+        return pss_word(digest);
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        if (schemes[i].type == type && schemes[i].digest == digest)
+            return schemes[i].word;
+    }
+    return OBJ_nid2sn(type);
 }
 
 #endif

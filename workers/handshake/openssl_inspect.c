@@ -1,4 +1,4 @@
-/* What a finished OpenSSL handshake negotiated, from what the library reports and not from
+/* What one side of a finished OpenSSL handshake negotiated, from what the library reports and not from
  * the case. Runs after every handshake, outside the timed turns. */
 #include "openssl_backend.h"
 
@@ -28,13 +28,9 @@ static const char *cipher_of(const SSL_CIPHER *cipher) {
     }
 }
 
-const char *openssl_key_word(EVP_PKEY *key) {
-    int type = key == NULL ? NID_undef : EVP_PKEY_base_id(key);
-    return type == EVP_PKEY_RSA ? "RSA" : type == EVP_PKEY_EC ? "EC" : OBJ_nid2sn(type);
-}
-
 /* Custom DH parameters have no name: they are the case's exactly when the prime is. */
-static const char *group_of_prime(struct context *c, EVP_PKEY *share) {
+static const char *group_of_prime(struct side *side, EVP_PKEY *share) {
+    const struct context *c = side->context;
     BIGNUM *p = NULL, *g = NULL;
     long private_bits = 0;
     const char *word = "unreadable DH parameters";
@@ -42,9 +38,9 @@ static const char *group_of_prime(struct context *c, EVP_PKEY *share) {
         if (c->dh_prime != NULL && BN_cmp(p, c->dh_prime) == 0 && BN_is_word(g, 2)) {
             word = c->tls_case.group_name;
         } else {
-            snprintf(c->unnamed_group, sizeof c->unnamed_group, "unknown DH parameters of %d bits",
+            snprintf(side->unnamed_group, sizeof side->unnamed_group, "unknown DH parameters of %d bits",
                      BN_num_bits(p));
-            word = c->unnamed_group;
+            word = side->unnamed_group;
         }
     }
     BN_free(p);
@@ -52,106 +48,122 @@ static const char *group_of_prime(struct context *c, EVP_PKEY *share) {
     return word;
 }
 
-/* The client's view: the server's ephemeral public key, as it came over the wire. */
-static const char *group_of_client(struct context *c, const SSL_CIPHER *cipher) {
+static const char *group_of_share(struct side *side, EVP_PKEY *share) {
+    bool custom = side->context->dh_prime != NULL && EVP_PKEY_base_id(share) == EVP_PKEY_DH;
+    int nid = custom ? NID_undef : compat_group_nid(share);
+    return nid == NID_undef ? group_of_prime(side, share) : openssl_group_word(OBJ_nid2sn(nid));
+}
+
+/* The client's view is the server's ephemeral public key as it came over the wire. With ML-KEM there is no
+ * such key but a ciphertext, and the library's word has to do; that there was one at all in a resumption is
+ * then read off the ServerHello. */
+static const char *group_of_client(struct side *side, bool resumed) {
     EVP_PKEY *share = NULL;
-    if (SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa)
-        return "-";
-    if (!SSL_get_peer_tmp_key(c->client, &share))
-        return NULL;
-    int nid =
-        c->dh_prime != NULL && EVP_PKEY_base_id(share) == EVP_PKEY_DH ? NID_undef : compat_group_nid(share);
-    const char *word = nid == NID_undef ? group_of_prime(c, share) : openssl_group_word(nid);
-    EVP_PKEY_free(share);
-    return word;
-}
-
-/* The server forgets its DH key in TLS 1.2, and then can't tell its group. */
-static const char *group_of_server(SSL *ssl, const SSL_CIPHER *cipher) {
-    int kx = SSL_CIPHER_get_kx_nid(cipher);
-    if (kx == NID_kx_rsa)
-        return "-";
-    if (kx == NID_kx_dhe)
-        return NULL;
-    int nid = compat_server_group_nid(ssl);
-    return nid == NID_undef ? NULL : openssl_group_word(nid);
-}
-
-/* The library tells type and digest of a signature; together with the key's type they name the scheme. */
-static const char *signature_word(int type, int digest) {
-    static const struct {
-        int type, digest;
-        const char *word;
-    } table[] = {
-        {EVP_PKEY_RSA, NID_sha256, "rsa_pkcs1_sha256"},
-        {EVP_PKEY_RSA, NID_sha384, "rsa_pkcs1_sha384"},
-        {EVP_PKEY_RSA, NID_sha512, "rsa_pkcs1_sha512"},
-        /* Cases have no RSA-PSS keys, which would make it rsa_pss_pss_*: peer_key tells. */
-        {EVP_PKEY_RSA_PSS, NID_sha256, "rsa_pss_rsae_sha256"},
-        {EVP_PKEY_RSA_PSS, NID_sha384, "rsa_pss_rsae_sha384"},
-        {EVP_PKEY_RSA_PSS, NID_sha512, "rsa_pss_rsae_sha512"},
-        {EVP_PKEY_EC, NID_sha256, "ecdsa_secp256r1_sha256"},
-        {EVP_PKEY_EC, NID_sha384, "ecdsa_secp384r1_sha384"},
-        {EVP_PKEY_EC, NID_sha512, "ecdsa_secp521r1_sha512"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i].type == type && table[i].digest == digest)
-            return table[i].word;
+    if (SSL_get_peer_tmp_key(side->ssl, &share)) {
+        const char *word = group_of_share(side, share);
+        EVP_PKEY_free(share);
+        return word;
     }
-    return OBJ_nid2sn(type);
+    const char *word = openssl_group_word(compat_group_name(side->ssl));
+    bool encapsulated = is_hybrid(side->context->tls_case.group) || is_mlkem(side->context->tls_case.group);
+    return resumed && (!encapsulated || side->context->tls_case.resumption != RESUME_PSK_DHE) ? "-" : word;
 }
 
-static const char *signature_of_client(SSL *ssl) {
-    int type = NID_undef, digest = NID_undef;
-    if (!SSL_get_peer_signature_type_nid(ssl, &type))
-        return "-"; /* no ServerKeyExchange and no CertificateVerify was seen */
-    SSL_get_peer_signature_nid(ssl, &digest);
-    return signature_word(type, digest);
-}
-
-static const char *signature_of_server(SSL *ssl, const SSL_CIPHER *cipher) {
-    int type = NID_undef, digest = NID_undef;
-    if (SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa)
+/* The server forgets its DH key in TLS 1.2, and then can't tell its group. In a resumption its library goes
+ * on telling the session's first group, so that the client's share has to show that there was an exchange. */
+static const char *group_of_server(struct side *side, const SSL_CIPHER *cipher, bool resumed) {
+    EVP_PKEY *share = NULL;
+    if (resumed && !SSL_get_peer_tmp_key(side->ssl, &share))
         return "-";
-    if (!SSL_get_signature_type_nid(ssl, &type) || !SSL_get_signature_nid(ssl, &digest))
-        return NULL;
-    return signature_word(type, digest);
+    EVP_PKEY_free(share);
+    return SSL_CIPHER_get_kx_nid(cipher) == NID_kx_dhe ? NULL
+                                                       : openssl_group_word(compat_group_name(side->ssl));
+}
+
+static const char *group_of(struct side *side, const SSL_CIPHER *cipher, bool resumed) {
+    if (SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa || (resumed && SSL_version(side->ssl) == TLS1_2_VERSION))
+        return "-";
+    return side->role == ROLE_CLIENT ? group_of_client(side, resumed)
+                                     : group_of_server(side, cipher, resumed);
+}
+
+static const char *signature_of(SSL *ssl, enum role role, const SSL_CIPHER *cipher, X509 *servers) {
+    EVP_PKEY *key = servers == NULL ? NULL : X509_get0_pubkey(servers);
+    bool none = SSL_CIPHER_get_kx_nid(cipher) == NID_kx_rsa;
+    const char *word = none ? NULL : compat_signature_name(ssl, role == ROLE_CLIENT, key);
+    return word == NULL ? "-" : word; /* no ServerKeyExchange and no CertificateVerify was there */
 }
 
 static void key_of(X509 *certificate, struct negotiated *out) {
     EVP_PKEY *key = X509_get0_pubkey(certificate);
+    int type = key == NULL ? NID_undef : EVP_PKEY_base_id(key);
+    bool sized = type == EVP_PKEY_RSA || type == EVP_PKEY_RSA_PSS || type == EVP_PKEY_EC;
     out->peer_key = openssl_key_word(key);
-    out->peer_key_bits = key == NULL ? 0 : (unsigned)EVP_PKEY_bits(key);
+    out->peer_key_bits = sized ? (unsigned)EVP_PKEY_bits(key) : 0;
 }
 
-static bool same_certificate(struct context *c, X509 *certificate) {
-    unsigned char *to = c->peer_der;
+static bool is_the_cases(struct side *side, X509 *certificate) {
+    const struct context *c = side->context;
+    unsigned char *to = side->der;
     return i2d_X509(certificate, NULL) == c->certificate_der_length &&
            i2d_X509(certificate, &to) == c->certificate_der_length &&
-           memcmp(c->peer_der, c->certificate_der, (size_t)c->certificate_der_length) == 0;
+           memcmp(side->der, c->certificate_der, (size_t)c->certificate_der_length) == 0;
 }
 
-bool openssl_inspect(struct context *c, struct negotiated *client, struct negotiated *server,
-                     struct fault *fault) {
-    X509 *peer = compat_peer_certificate(c->client), *own = SSL_get_certificate(c->server);
-    const SSL_CIPHER *clients = SSL_get_current_cipher(c->client),
-                     *servers = SSL_get_current_cipher(c->server);
-    if (peer == NULL || own == NULL || clients == NULL || servers == NULL)
-        return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate or no cipher");
-    if (!same_certificate(c, peer))
+static bool client_saw_response(struct side *side, struct negotiated *out, struct fault *fault) {
+    const struct material *wanted = &side->context->ocsp_response;
+    const unsigned char *got = NULL;
+    long length = SSL_get_tlsext_status_ocsp_resp(side->ssl, &got);
+    out->ocsp_bytes = got == NULL || length < 0 ? 0 : length;
+    if (out->ocsp_bytes == (long)wanted->length &&
+        (got == NULL || memcmp(got, wanted->bytes, wanted->length) == 0))
+        return true;
+    return fault_set(fault, FAULT_MISMATCH, "ocsp_response: the client got %s than %s",
+                     out->ocsp_bytes == 0 ? "none rather" : "another", side->context->tls_case.ocsp_response);
+}
+
+static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, struct fault *fault) {
+    if (shown == NULL)
+        return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate");
+    if (!is_the_cases(side, shown))
         return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
-                         c->tls_case.certificate);
-    *client = (struct negotiated){.protocol = protocol_of(c->client),
-                                  .cipher = cipher_of(clients),
-                                  .group = group_of_client(c, clients),
-                                  .signature = signature_of_client(c->client),
-                                  .resumed = SSL_session_reused(c->client)};
-    *server = (struct negotiated){.protocol = protocol_of(c->server),
-                                  .cipher = cipher_of(servers),
-                                  .group = group_of_server(c->server, servers),
-                                  .signature = signature_of_server(c->server, servers),
-                                  .resumed = SSL_session_reused(c->server)};
-    key_of(peer, client);
-    key_of(own, server);
+                         side->context->tls_case.certificate);
+    key_of(shown, out);
+    out->chain_length = sk_X509_num(SSL_get_peer_cert_chain(side->ssl));
+    return client_saw_response(side, out, fault);
+}
+
+static bool server_saw(struct side *side, X509 *own, struct negotiated *out, struct fault *fault) {
+    X509 *shown = compat_peer_certificate(side->ssl);
+    if (own == NULL)
+        return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate");
+    key_of(own, out);
+    out->client_key = shown == NULL ? "-" : openssl_key_word(X509_get0_pubkey(shown));
+    if (shown != NULL && !is_the_cases(side, shown))
+        return fault_set(fault, FAULT_MISMATCH, "certificate: the client showed another than %s",
+                         side->context->tls_case.certificate);
     return true;
+}
+
+bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fault) {
+    SSL *ssl = side->ssl;
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(ssl);
+    bool resumed = SSL_session_reused(ssl);
+    /* A resumed session still holds the certificate of its first handshake, which this one did not show. */
+    X509 *servers = resumed                     ? NULL
+                    : side->role == ROLE_CLIENT ? compat_peer_certificate(ssl)
+                                                : SSL_get_certificate(ssl);
+    if (cipher == NULL)
+        return openssl_fault(fault, FAULT_ERROR, "the handshake left no cipher");
+    out->protocol = protocol_of(ssl);
+    out->cipher = cipher_of(cipher);
+    out->group = group_of(side, cipher, resumed);
+    out->signature = signature_of(ssl, side->role, cipher, servers);
+    out->resumed = resumed;
+    out->early_data_bytes =
+        SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED ? (long)side->early_data_bytes : 0;
+    if (resumed)
+        return true;
+    return side->role == ROLE_CLIENT ? client_saw(side, servers, out, fault)
+                                     : server_saw(side, servers, out, fault);
 }

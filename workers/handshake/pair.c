@@ -111,7 +111,8 @@ static bool prove_wire(const struct wire *wire, const struct tls_case *c, const 
         return true;
     bool key_share = c->resumption == RESUME_PSK_DHE;
     if (!hello.pre_shared_key)
-        return fault_set(fault, FAULT_MISMATCH, "resumed: wanted true, the ServerHello takes no pre-shared key");
+        return fault_set(fault, FAULT_MISMATCH,
+                         "resumed: wanted true, the ServerHello takes no pre-shared key");
     if (hello.key_share != key_share)
         return fault_set(fault, FAULT_MISMATCH, "key_share: wanted %s, the ServerHello has %s",
                          key_share ? "one" : "none", hello.key_share ? "one" : "none");
@@ -121,8 +122,8 @@ static bool prove_wire(const struct wire *wire, const struct tls_case *c, const 
 bool prove_side(const struct backend *backend, struct side *side, enum role role, const struct wire *wire,
                 const struct tls_case *tls_case, const struct negotiated *wanted, struct negotiated *out,
                 struct fault *fault) {
-    *out = (struct negotiated){
-        .chain_length = -1, .ocsp_bytes = -1, .early_data_bytes = -1, .hello_retry = -1};
+    *out =
+        (struct negotiated){.chain_length = -1, .ocsp_bytes = -1, .early_data_bytes = -1, .hello_retry = -1};
     if (!backend->inspect(side, out, fault))
         return false;
     out->hello_retry = -1; /* the wire's word alone */
@@ -154,7 +155,8 @@ bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negot
     struct negotiated views[ROLES];
     const struct wire *wire = pair->sent[ROLE_SERVER].wire;
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        if (!prove_side(pair->backend, pair->sides[role], role, wire, pair->tls_case, wanted, &views[role], fault))
+        if (!prove_side(pair->backend, pair->sides[role], role, wire, pair->tls_case, wanted, &views[role],
+                        fault))
             return false;
     }
     if (seen != NULL)
@@ -167,7 +169,8 @@ bool pair_handshake(struct pair *pair, const struct negotiated *wanted, bool tim
     if (!pair_open(pair, wanted->resumed, fault))
         return false;
     bool proven = pair_turns(pair, timed, spans, fault) && pair_prove(pair, wanted, seen, fault);
-    /* With anti-replay a session is used once: the next handshake needs the ticket that came with this one. */
+    /* With anti-replay a session is used once: the next handshake needs the ticket that came with this one.
+     */
     if (proven && pair->tls_case->anti_replay)
         proven = pair->backend->keep(pair->sides[ROLE_CLIENT], fault);
     pair_close(pair);

@@ -33,7 +33,8 @@ struct pair {
     struct wire wires[ROLES];
 };
 
-/* `reads_along`: whether records are counted; what the wire alone can prove is always read. NULL: out of memory. */
+/* `reads_along`: whether records are counted; what the wire alone can prove is always read. NULL: out of
+ * memory. */
 struct pair *pair_new(const struct backend *backend, struct context *context, const struct tls_case *tls_case,
                       bool reads_along);
 void pair_free(struct pair *pair);

@@ -13,7 +13,7 @@ struct wire; /* reads along what is written, wire.h */
 
 struct pipe {
     size_t start, end;
-    uint64_t written; /* since pipe_reset */
+    uint64_t written;  /* since pipe_reset */
     struct wire *wire; /* NULL: nobody reads along */
     unsigned char bytes[PIPE_BYTES];
 };

@@ -43,7 +43,8 @@ bool prepare(struct prepared *p, const struct backend *backend, const struct tls
     p->backend = backend;
     p->tls_case = *tls_case;
     p->peer = tls_case->roles == ROLES_BOTH ? -1 : peer;
-    p->wanted = case_wanted(&p->tls_case, tls_case->resumption != RESUME_NONE); /* its words live in the copy */
+    p->wanted =
+        case_wanted(&p->tls_case, tls_case->resumption != RESUME_NONE); /* its words live in the copy */
     bool good = case_check(&p->tls_case, fault);
     if (good && tls_case->roles != ROLES_BOTH && peer < 0)
         good = fault_set(fault, FAULT_ERROR, "a single role needs the option --peer");

@@ -13,8 +13,9 @@ struct prepared {
     int peer;                        /* socket to the worker with the other role; -1 with both roles here */
 };
 
-/* Sets the case up and proves it with a handshake (a resumption: with a full one before). On success `seen` is
- * what was negotiated, valid until release. False and a fault otherwise; nothing is then left to release. */
+/* Sets the case up and proves it with a handshake (a resumption: with a full one before). On success `seen`
+ * is what was negotiated, valid until release. False and a fault otherwise; nothing is then left to release.
+ */
 bool prepare(struct prepared *out, const struct backend *backend, const struct tls_case *tls_case,
              const char *material, int peer, struct negotiated *seen, struct fault *fault);
 void release(struct prepared *prepared);

@@ -125,7 +125,8 @@ void record_examined(FILE *out, const char *id, const struct examined *examined)
     by_role(&json, "held_bytes", examined->has_heap, examined->held_bytes);
     for (int i = 0; i < COUNTERS; i++)
         by_role(&json, counters[i], examined->has_counter[i], examined->counters[i]);
-    json_text(&json, "counters_absent", examined->counters_absent[0] == '\0' ? NULL : examined->counters_absent);
+    json_text(&json, "counters_absent",
+              examined->counters_absent[0] == '\0' ? NULL : examined->counters_absent);
     end(&json);
 }
 

@@ -140,7 +140,8 @@ static const struct key setup_keys[] = {
     {"id", store_id, "a name"},
     {"protocol", store_protocol, "TLSv1.2, TLSv1.3 or default"},
     {"key_exchange", store_key_exchange,
-     "RSA, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, -65, -87"},
+     "RSA, or DHE, ECDHE, MLKEM or default with - and RSA, RSA-PSS, ECDSA, Ed25519, Ed448 or ML-DSA-44, -65, "
+     "-87"},
     {"cipher", store_cipher, "AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305 or -"},
     {"group", store_group, "a group, dh-BITS (512 to 8192 bits) or -"},
     {"rsa_bits", store_rsa_bits, "0, or 512 to 16384"},

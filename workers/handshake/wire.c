@@ -1,4 +1,5 @@
-/* The record layer and the ServerHello, as far as they are in the clear (RFC 8446, sections 5.1 and 4.1.3). */
+/* The record layer and the ServerHello, as far as they are in the clear (RFC 8446, sections 5.1 and 4.1.3).
+ */
 #include "wire.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ static size_t number(const unsigned char *at, size_t bytes) {
 bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
     const unsigned char *at = wire->head, *end = wire->head + wire->head_length;
     *out = (struct server_hello){0};
-    if (end - at < RECORD_HEADER + 4 + 2 + 32 + 1 || at[0] != HANDSHAKE_RECORD || at[RECORD_HEADER] != SERVER_HELLO)
+    if (end - at < RECORD_HEADER + 4 + 2 + 32 + 1 || at[0] != HANDSHAKE_RECORD ||
+        at[RECORD_HEADER] != SERVER_HELLO)
         return false;
     size_t length = number(at + RECORD_HEADER + 1, 3);
     at += RECORD_HEADER + 4;

@@ -50,6 +50,9 @@ class _AsWritten(GenerateJsonSchema):
         found = super().str_schema(schema)
         return found if "pattern" in found else {**found, "type": ["string", "number"]}
 
+    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:
+        return {**super().bool_schema(schema), "type": ["boolean", "string"], "pattern": "^(true|false|yes|no)$"}
+
     def int_schema(self, schema: core_schema.IntSchema) -> JsonSchemaValue:
         return {**super().int_schema(schema), "type": ["integer", "string"], "pattern": "^[0-9]+$"}
 

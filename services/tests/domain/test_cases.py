@@ -2,114 +2,246 @@
 
 import re
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kexbench.domain.cases import (
-    CURVES,
-    DH_BITS,
-    DH_GROUPS,
-    EC_GROUPS,
-    Case,
-    Cipher,
-    KeyExchange,
-    Protocol,
-    custom_dh_group,
-    impossible,
-)
+from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol, impossible
+from kexbench.domain.dimensions import CURVES, EC_GROUPS, Key, Method, group_fits
+from tests.domain.spaces import FIRST_POINTS, GROUPS_OF, VARIATIONS, points
 
-SIGNED_BY = {
-    KeyExchange.RSA: ["-"],
-    KeyExchange.DHE_RSA: [*DH_GROUPS, *map(custom_dh_group, DH_BITS)],
-    KeyExchange.ECDHE_RSA: list(EC_GROUPS),
-    KeyExchange.ECDHE_ECDSA: list(EC_GROUPS),
-}
+ECDHE = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-ECDSA", "curve": "P-256", "group": "X25519"}
+ECDHE_ID = "tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm"
+STATIC_RSA = {"key_exchange": "RSA", "rsa_bits": 2048, "curve": "-", "group": "-"}
+PSK = {**ECDHE, "resumption": "psk"}
 
 
-def all_points() -> list[Case]:
-    """Every point of the whole space, possible or not."""
-    found = []
-    for protocol, exchange, cipher in product(Protocol, KeyExchange, Cipher):
-        ecdsa = exchange is KeyExchange.ECDHE_ECDSA
-        for group, bits, curve in product(
-            SIGNED_BY[exchange], [0] if ecdsa else [1024, 2048], CURVES if ecdsa else ["-"]
-        ):
-            found.append(
-                Case.model_construct(
-                    protocol=protocol, key_exchange=exchange, cipher=cipher, group=group, rsa_bits=bits, curve=curve
-                )
-            )
-    return found
+def a_case(**fields: Any) -> Case:
+    return Case.model_validate({**ECDHE, **fields})
 
 
-POINTS = all_points()
+def test_a_key_exchange_is_rsa_or_every_method_with_every_key() -> None:
+    methods = [method for method in Method if method is not Method.RSA]
+    assert list(KeyExchange) == ["RSA", *(f"{method}-{key}" for method, key in product(methods, Key))]
+    assert all((KeyExchange(f"{m}-{k}").method, KeyExchange(f"{m}-{k}").key) == (m, k) for m in methods for k in Key)
+    assert (KeyExchange.RSA.method, KeyExchange.RSA.key) == (Method.RSA, Key.RSA)
+
+
+def test_a_group_fits_one_method() -> None:
+    groups = {group for groups in GROUPS_OF.values() for group in groups} - {"-"}
+    assert all(sum(group_fits(group, method) for method in Method) == 1 for group in groups)
+    assert not any(
+        group_fits(group, method)
+        for group in ("p-256", "dh-1", "dh-02048", "dh-2048 ", "dh-9999", "ffdhe1024", "")
+        for method in Method
+    )
+    assert set(CURVES) < set(EC_GROUPS)
 
 
 def test_every_point_has_a_name_and_a_label_of_its_own() -> None:
-    assert len({point.case_id for point in POINTS}) == len({point.label for point in POINTS}) == len(POINTS) == 300
+    assert len({point.case_id for point in FIRST_POINTS}) == len({point.label for point in FIRST_POINTS})
+    assert len({point.case_id for point in FIRST_POINTS}) == len(FIRST_POINTS) > 1000
 
 
-@pytest.mark.parametrize("point", POINTS[::7], ids=lambda point: point.case_id)
+def test_every_variation_has_a_name_and_a_label_of_its_own() -> None:
+    names = list(VARIATIONS)
+    varied = [
+        a_case().model_copy(update=dict(zip(names, values, strict=True)))
+        for values in product(*(values[:2] for values in VARIATIONS.values()))
+    ]
+    assert len({point.case_id for point in varied}) == len({point.label for point in varied}) == 2 ** len(names)
+
+
+@given(points())
 def test_a_name_can_stand_in_an_address_and_in_the_workers_protocol(point: Case) -> None:
-    assert re.fullmatch(r"[a-z0-9._-]+", point.case_id)
-    assert len(point.case_id) < 100
+    assert re.fullmatch(r"[a-z0-9._-]{1,255}", point.case_id)
 
 
-def test_names_and_labels_are_what_people_know() -> None:
-    case = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.ECDHE_RSA, rsa_bits=2048, group="P-256")
-    assert case.case_id == "tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"
-    assert case.label == "TLS 1.2 ECDHE-RSA, RSA 2048, P-256"
-    other = Case(
-        protocol=Protocol.TLS_1_3,
-        key_exchange=KeyExchange.ECDHE_ECDSA,
-        curve="P-384",
-        group="X25519",
-        cipher=Cipher.CHACHA20_POLY1305,
-    )
-    assert other.case_id == "tlsv1.3_ecdhe-ecdsa_ecdsa-p-384_x25519_chacha20-poly1305"
-    assert other.label == "TLS 1.3 ECDHE-ECDSA, ECDSA P-384, X25519, CHACHA20-POLY1305"
+@pytest.mark.parametrize(
+    ("fields", "case_id", "label"),
+    [
+        (
+            {"protocol": "TLSv1.2", "key_exchange": "ECDHE-RSA", "rsa_bits": 2048, "curve": "-", "group": "P-256"},
+            "tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm",
+            "TLS 1.2 ECDHE-RSA, RSA 2048, P-256",
+        ),
+        (
+            {"curve": "P-384", "cipher": "CHACHA20-POLY1305"},
+            "tlsv1.3_ecdhe-ecdsa_ecdsa-p-384_x25519_chacha20-poly1305",
+            "TLS 1.3 ECDHE-ECDSA, ECDSA P-384, X25519, CHACHA20-POLY1305",
+        ),
+        (
+            {"key_exchange": "ECDHE-Ed25519", "curve": "-"},
+            "tlsv1.3_ecdhe-ed25519_x25519_aes-128-gcm",
+            "TLS 1.3 ECDHE-Ed25519, X25519",
+        ),
+        (
+            {"key_exchange": "ECDHE-RSA-PSS", "curve": "-", "rsa_bits": 2048},
+            "tlsv1.3_ecdhe-rsa-pss_rsa-pss-2048_x25519_aes-128-gcm",
+            "TLS 1.3 ECDHE-RSA-PSS, RSA-PSS 2048, X25519",
+        ),
+        (
+            {"key_exchange": "ECDHE-ML-DSA-65", "curve": "-", "group": "X25519MLKEM768", "resumption": "psk-dhe"},
+            "tlsv1.3_ecdhe-ml-dsa-65_x25519mlkem768_aes-128-gcm_psk-dhe",
+            "TLS 1.3 ECDHE-ML-DSA-65, X25519MLKEM768, resumed with PSK and key share",
+        ),
+        (
+            {"protocol": "default", "key_exchange": "default-ECDSA", "group": "-", "cipher": "-"},
+            "default_default-ecdsa_ecdsa-p-256",
+            "Default settings, ECDSA P-256",
+        ),
+        (
+            {"protocol": "default", "key_exchange": "default-Ed448", "group": "-", "cipher": "-", "curve": "-"},
+            "default_default-ed448",
+            "Default settings, Ed448",
+        ),
+        (
+            {"chain_length": 3, "client_authentication": True, "hello_retry": True, "ocsp_bytes": 2048, "fips": True},
+            f"{ECDHE_ID}_chain-3_client-auth_hello-retry_ocsp-2048_fips",
+            (
+                "TLS 1.3 ECDHE-ECDSA, ECDSA P-256, X25519, chain of 3, client certificate, HelloRetryRequest, "
+                "OCSP response of 2,048 bytes, FIPS"
+            ),
+        ),
+        (
+            {"resumption": "psk", "early_data_bytes": 1024, "anti_replay": True},
+            f"{ECDHE_ID}_psk_early-1024_anti-replay",
+            "TLS 1.3 ECDHE-ECDSA, ECDSA P-256, X25519, resumed with PSK, early data of 1,024 bytes, anti-replay",
+        ),
+        (
+            {"threads": 2, "cpu_features": "x86-64-v2"},
+            f"{ECDHE_ID}_threads-2_cpu-x86-64-v2",
+            "TLS 1.3 ECDHE-ECDSA, ECDSA P-256, X25519, 2 threads, CPU features x86-64-v2",
+        ),
+        (
+            {"peer": "server:openssl@system"},
+            f"{ECDHE_ID}_server-openssl-system",
+            "TLS 1.3 ECDHE-ECDSA, ECDSA P-256, X25519, against server openssl@system",
+        ),
+    ],
+    ids=lambda value: value[:40] if isinstance(value, str) else "",
+)
+def test_names_and_labels_are_what_people_know(fields: dict[str, Any], case_id: str, label: str) -> None:
+    case = a_case(**fields)
+    assert (case.case_id, case.label) == (case_id, label)
+
+
+def test_peers_whose_names_differ_only_in_unsafe_characters_keep_different_names() -> None:
+    sources = ["1.0+step=1.02", "1.0+step=1~02", "1.0-step-1.02", "1.0/step/1.02", "1.0/STEP/1.02"]
+    assert len({a_case(peer=f"server:fake@{source}").case_id for source in sources}) == len(sources)
 
 
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"protocol": "TLSv1.3", "key_exchange": "RSA", "rsa_bits": 2048}, "no static RSA"),
-        ({"protocol": "TLSv1.3", "key_exchange": "DHE-RSA", "rsa_bits": 2048, "group": "dh-2048"}, "no custom DH"),
-        ({"protocol": "TLSv1.3", "key_exchange": "ECDHE-RSA", "rsa_bits": 2048, "group": "secp192r1"}, "no secp192r1"),
+        (STATIC_RSA, "no static RSA"),
+        ({"key_exchange": "DHE-ECDSA", "group": "dh-2048"}, "no custom DH"),
+        ({"group": "secp192r1"}, "no secp192r1 for key exchange"),
+        ({"curve": "secp192r1"}, "no secp192r1 for signatures"),
+        ({"resumption": "ticket"}, "resumes by psk"),
         (
-            {"protocol": "TLSv1.3", "key_exchange": "ECDHE-ECDSA", "curve": "secp192r1", "group": "P-256"},
-            "no secp192r1",
-        ),
-        (
-            {"protocol": "TLSv1.2", "key_exchange": "RSA", "rsa_bits": 2048, "cipher": "CHACHA20-POLY1305"},
+            {
+                **STATIC_RSA,
+                "protocol": "TLSv1.2",
+                "cipher": "CHACHA20-POLY1305",
+            },
             "no cipher suite",
         ),
+        ({"protocol": "TLSv1.2", "group": "X25519MLKEM768"}, "ML-KEM needs TLS 1.3"),
+        ({"protocol": "TLSv1.2", "key_exchange": "ECDHE-ML-DSA-44", "curve": "-"}, "no signatures with ML-DSA"),
+        ({"protocol": "TLSv1.2", "key_exchange": "DHE-ECDSA", "group": "ffdhe2048"}, "joins DHE with an ECDSA key"),
+        ({"protocol": "TLSv1.2", "resumption": "psk"}, "session-id or ticket"),
+        ({"protocol": "TLSv1.2", "hello_retry": True}, "no HelloRetryRequest"),
+        ({"group": "-"}, "can't be done with no group"),
+        ({"group": "P-255"}, "can't be done with group P-255"),
+        ({"curve": "X25519"}, "an ECDSA key needs a curve"),
+        ({"rsa_bits": 2048}, "an ECDSA key has no RSA bits"),
+        ({"cipher": "-"}, "default settings leave"),
+        ({"protocol": "default"}, "default settings leave"),
+        ({"early_data_bytes": 1}, "early data needs"),
+        ({**PSK, "anti_replay": True}, "nothing to replay"),
+        ({**PSK, "early_data_bytes": 1, "anti_replay": True, "threads": 2}, "used once"),
+        ({**PSK, "client_authentication": True}, "shows no certificates"),
+        ({**PSK, "ocsp_bytes": 1000}, "no certificate to staple"),
+        ({**PSK, "hello_retry": True}, "full handshakes only"),
+        ({**PSK, "peer": "server:openssl@system"}, "against a peer"),
+        ({"threads": 2, "peer": "server:openssl@system"}, "against a peer"),
+        ({"peer": "both:openssl@system"}, "is no peer"),
+        ({"peer": "server:nss@system"}, "unknown library 'nss'"),
+        ({"peer": "server:openssl"}, "names no source"),
+        ({"threads": 0}, "threads"),
+        ({"chain_length": 11}, "chain_length"),
+        ({"ocsp_bytes": 65532}, "ocsp_bytes"),
     ],
 )
 def test_what_no_library_can_do_cannot_be_made(fields: dict[str, object], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
-        Case.model_validate(fields)
+        a_case(**fields)
 
 
-def test_nothing_else_is_impossible() -> None:
-    reasons = [impossible(point) for point in POINTS if point.protocol is Protocol.TLS_1_2]
-    assert {reason for reason in reasons if reason} == {"no cipher suite joins RSA key exchange with CHACHA20-POLY1305"}
-    modern = [point for point in POINTS if point.protocol is Protocol.TLS_1_3 and not impossible(point)]
-    assert {point.group for point in modern} == {*DH_GROUPS, *EC_GROUPS} - {"secp192r1"}
+def test_of_the_first_dimensions_nothing_else_is_impossible() -> None:
+    reasons = {impossible(point) for point in FIRST_POINTS if point.protocol is not Protocol.TLS_1_3}
+    assert {(reason or "").partition(" ")[0] for reason in reasons} == {"", "no", "TLS"}
+    modern = [point for point in FIRST_POINTS if point.protocol is Protocol.TLS_1_3 and not impossible(point)]
+    groups = {group for groups in GROUPS_OF.values() for group in groups if not group.startswith("dh-")}
+    assert {point.group for point in modern} == groups - {"-", "secp192r1"}
+    assert {point.key_exchange.key for point in modern} == set(Key)
 
 
-def test_the_key_and_the_parameters_of_a_case_have_the_names_of_the_material() -> None:
-    dhe = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.DHE_RSA, rsa_bits=1776, group="dh-1776")
-    assert (dhe.key_name, dhe.dh_parameters_name) == ("rsa-1776", "dh-1776")
-    named = dhe.model_copy(update={"group": "ffdhe2048"})
-    assert named.dh_parameters_name is None
-    ecdsa = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-521", group="P-256")
-    assert (ecdsa.key_name, ecdsa.dh_parameters_name) == ("ecdsa-P-521", None)
+@pytest.mark.parametrize(
+    ("fields", "key", "parameters"),
+    [
+        (
+            {"protocol": "TLSv1.2", "key_exchange": "DHE-RSA", "rsa_bits": 1776, "curve": "-", "group": "dh-1776"},
+            "rsa-1776",
+            "dh-1776",
+        ),
+        ({"key_exchange": "DHE-RSA", "rsa_bits": 1776, "curve": "-", "group": "ffdhe2048"}, "rsa-1776", None),
+        ({"curve": "P-521"}, "ecdsa-P-521", None),
+        ({"key_exchange": "ECDHE-RSA-PSS", "rsa_bits": 3072, "curve": "-"}, "rsa-pss-3072", None),
+        ({"key_exchange": "ECDHE-Ed25519", "curve": "-"}, "ed25519", None),
+        ({"key_exchange": "ECDHE-ML-DSA-87", "curve": "-"}, "ml-dsa-87", None),
+    ],
+)
+def test_the_key_and_the_parameters_of_a_case_have_the_names_of_the_material(
+    fields: dict[str, Any], key: str, parameters: str | None
+) -> None:
+    case = a_case(**fields)
+    assert (case.key_name, case.dh_parameters_name) == (key, parameters)
 
 
-@given(st.sampled_from([point for point in POINTS if not impossible(point)]))
+@pytest.mark.parametrize(
+    ("peer", "roles", "reference"),
+    [
+        ("-", "both", None),
+        ("server:openssl@system", "client", "openssl@system"),
+        ("client:gnutls@debian/trixie", "server", "gnutls@debian/trixie"),
+    ],
+)
+def test_a_subject_plays_the_role_that_its_peer_leaves(peer: str, roles: str, reference: str | None) -> None:
+    case = a_case(peer=peer)
+    assert (case.roles, case.setup_fields()["roles"], case.peer_reference) == (roles, roles, reference)
+
+
+def test_only_what_differs_from_the_defaults_is_a_variation() -> None:
+    assert a_case().variation == {}
+    assert a_case(cipher="AES-256-GCM", threads=2, resumption="psk", fips=True).variation == {
+        "resumption": "psk",
+        "fips": True,
+        "threads": 2,
+    }
+    assert Case.model_validate({**ECDHE, **a_case(threads=2).variation}) == a_case(threads=2)
+
+
+def test_a_case_of_before_its_later_dimensions_reads_as_it_was() -> None:
+    assert Case.model_validate_json('{"protocol":"TLSv1.2","key_exchange":"RSA","rsa_bits":2048}') == Case(
+        protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, cipher=Cipher.AES_128_GCM, rsa_bits=2048
+    )
+
+
+@given(st.one_of(points(), st.sampled_from(FIRST_POINTS)).filter(lambda point: not impossible(point)))
 def test_a_case_comes_back_from_json_unchanged(point: Case) -> None:
     assert Case.model_validate_json(point.model_dump_json()) == point

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
+from kexbench.domain.variants import Variant
 from tests.builders import assert_golden
 
 GOLDEN = Path(__file__).parents[3] / "bench-specs/schema/examples/kit-manifest.json"
@@ -115,7 +116,13 @@ def test_suites_share_a_profile_while_system_and_debian_differ() -> None:
     assert profile("debian").label == "debian shared x86_64"
 
 
-@pytest.mark.parametrize("text", ["openssl@system", "openssl@debian/trixie", "gnutls@debian/sid", "fake@1.0+step=1.02"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("openssl@system", "openssl@debian/trixie", "gnutls@debian/sid", "fake@1.0+step=1.02"),
+        *("openssl@prefix:/opt/openssl@3", "gnutls@prefix:/home/me/.local/c++", "openssl@system+relink=3+burn=0"),
+    ],
+)
 def test_a_reference_reads_as_it_is_written(text: str) -> None:
     assert str(SubjectRef.parse(text)) == text
 
@@ -130,6 +137,17 @@ def test_a_reference_reads_as_it_is_written(text: str) -> None:
         ("openssl@debian/../sid", "not a source"),
         ("openssl@-x", "not a source"),
         ("openssl@a b", "not a source"),
+        ("openssl@prefix:build", "absolute path"),
+        ("openssl@prefix:~/build", "absolute path"),
+        ("openssl@prefix:/", "absolute path"),
+        ("openssl@prefix:/a/../b", "absolute path"),
+        ("openssl@prefix:/a//b", "absolute path"),
+        ("openssl@prefix:/a/b/", "absolute path"),
+        ("openssl@prefix:/a b", "absolute path"),
+        ("openssl@prefix:/a\n", "absolute path"),
+        ("openssl@prefix:/a;b", "absolute path"),
+        (f"openssl@prefix:/{'a' * 200}", "more than 200 characters"),
+        ("openssl@system+relink=0", "relink=1 to 99"),
     ],
 )
 def test_a_wrong_reference_is_refused_in_words(wrong: str, says: str) -> None:
@@ -137,7 +155,20 @@ def test_a_wrong_reference_is_refused_in_words(wrong: str, says: str) -> None:
         SubjectRef.parse(wrong)
 
 
-@given(st.text())
+def test_a_source_is_its_origin_and_its_variants() -> None:
+    ref = SubjectRef.parse("openssl@prefix:/opt/c++/openssl+relink=3")
+    assert (ref.origin, ref.variant) == ("prefix:/opt/c++/openssl", Variant(relink=3))
+
+
+def test_settings_of_the_fake_are_no_variants() -> None:
+    ref = SubjectRef.parse("fake@1.0+burn=1")
+    assert (ref.origin, ref.variant) == ("1.0+burn=1", Variant())
+
+
+@given(
+    st.text()
+    | st.from_regex(r"(system|prefix:(/[.a-z+=1]+)+)(\+[a-z]+=[0-9]*)*", fullmatch=True).map("openssl@".__add__)
+)
 def test_no_text_makes_a_reference_that_reads_differently(text: str) -> None:
     try:
         ref = SubjectRef.parse(text)

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.versions import version_key
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop
 from kexbench.kits.fake import FakeProvider
+from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.system import SystemProvider
 
 from .conftest import Kitchen, kitchen_in
@@ -29,11 +31,19 @@ def headers(library: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+def real_kitchen(folder: Path) -> Kitchen:
+    workshop = Workshop(WorkerSource(WORKER), (SystemProvider(), PrefixProvider(), FakeProvider()))
+    return Kitchen(Shelf(folder / "kits", workshop), WORKER, folder / "cache")
+
+
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Kitchen:
-    folder = tmp_path_factory.mktemp("real")
-    workshop = Workshop(WorkerSource(WORKER), (SystemProvider(), FakeProvider()))
-    return Kitchen(Shelf(folder / "kits", workshop), WORKER, folder / "cache")
+    return real_kitchen(tmp_path_factory.mktemp("real"))
+
+
+def file_of_the_compiler(name: str) -> Path:
+    command = ["cc", f"-print-file-name={name}"]
+    return Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
 
 
 @pytest.mark.parametrize("library", ["openssl", "gnutls"])
@@ -61,6 +71,41 @@ def test_this_machines_library_becomes_a_kit_that_maps_no_file_from_outside(
     assert worker.returncode == 0
     assert mapped
     assert not [path for path in mapped if not path.startswith(str(folder))]
+
+
+@pytest.mark.parametrize("library", ["openssl", "gnutls"])
+def test_a_relink_is_the_same_bytes_wherever_it_is_made_and_others_with_another_seed(
+    kitchen: Kitchen, library: str, tmp_path: Path
+) -> None:
+    archive = {"openssl": "libcrypto.a", "gnutls": "libgnutls.a"}[library]
+    if not (headers(library) and file_of_the_compiler(archive).is_file()):
+        pytest.skip(f"no static library of {library}")
+    one = kitchen.add(f"{library}@system+relink=1")
+    assert real_kitchen(tmp_path).add(f"{library}@system+relink=1") == one
+    two = kitchen.add(f"{library}@system+relink=2")
+    assert (one.version, one.build_profile) == (two.version, two.build_profile)
+    assert one.files["bin/worker"] != two.files["bin/worker"]
+
+
+def test_an_installation_of_ones_own_becomes_the_kit_of_its_libraries(kitchen: Kitchen, tmp_path: Path) -> None:
+    if not headers("openssl"):
+        pytest.skip("no development files of openssl")
+    found = subprocess.run(
+        ["cc", "-E", "-include", "openssl/ssl.h", "-x", "c", "/dev/null"], capture_output=True, text=True, check=True
+    ).stdout
+    (tmp_path / "include/openssl").mkdir(parents=True)
+    (tmp_path / "lib").mkdir()
+    for folder in set(re.findall(r'^# \d+ "(/\S+/openssl)/\w+\.h"', found, re.MULTILINE)):
+        for header in Path(folder).glob("*.h"):
+            (tmp_path / "include/openssl" / header.name).symlink_to(header)
+    for name in ("libssl.so", "libcrypto.so"):
+        shutil.copy(file_of_the_compiler(name), tmp_path / "lib" / name)
+    own, system = kitchen.add(f"openssl@prefix:{tmp_path}"), kitchen.add("openssl@system")
+    assert own.version == system.version
+    assert own.build_profile.flags != "unknown"
+    assert {name: digest for name, digest in own.files.items() if "ssl" in name} == {
+        name: digest for name, digest in system.files.items() if "ssl" in name
+    }
 
 
 def test_the_fake_backend_reports_the_version_of_its_reference(kitchen: Kitchen) -> None:

@@ -192,3 +192,8 @@ def test_any_value_of_a_dimension_gives_a_plan_or_faults(dimension: str, value: 
 def test_a_wrong_catalogue_is_refused_with_its_place() -> None:
     with pytest.raises(DocumentError, match=r"libraries.yaml:5:7: libraries.openssl.0.sourse: unknown field"):
         read_catalogue(CATALOGUE.replace("source: system", "sourse: system"), "libraries.yaml")
+
+
+def test_a_catalogue_with_an_unknown_variant_is_refused() -> None:
+    with pytest.raises(DocumentError, match="unknown variant 'burn=50001'"):
+        read_catalogue(CATALOGUE.replace("source: system", "source: system+burn=50001"), "libraries.yaml")

@@ -30,9 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         demand_file(request.tls_case.key);
         demand_file(request.tls_case.certificate);
         demand_file(request.tls_case.dh_parameters);
+        demand_file(request.tls_case.ocsp_response);
         if (case_check(&request.tls_case, &fault)) {
-            struct negotiated wanted = case_wanted(&request.tls_case);
-            demand(wanted.signature != NULL && wanted.peer_key_bits > 0);
+            bool resumes = request.tls_case.resumption != RESUME_NONE;
+            struct negotiated wanted = case_wanted(&request.tls_case, resumes);
+            demand(wanted.resumed == resumes && request.tls_case.threads >= 1);
             demand(negotiated_matches(&wanted, &wanted, "client", &fault));
         } else {
             demand(fault.reason[0] != '\0');

@@ -7,12 +7,13 @@ to=$1
 here=$(dirname "$0")
 mkdir -p "$to"
 cp "$here"/data/*.pem "$to" # among them the faulty ones: generator 5, and a privateValueLength
+# The tool of this system knows no ML-DSA, so those pairs are checked in as well.
 [ -e "$to/complete" ] && exit 0
 OPENSSL_CONF=/dev/null
 export OPENSSL_CONF
 
-certificate() { # NAME DIGEST: of the key NAME.key.pem
-    openssl req -x509 -new -key "$to/$1.key.pem" -"$2" -subj "/CN=$1.test" -days 3650 -out "$to/$1.cert.pem"
+certificate() { # NAME [DIGEST]: of the key NAME.key.pem
+    openssl req -x509 -new -key "$to/$1.key.pem" ${2:+-$2} -subj "/CN=$1.test" -days 3650 -out "$to/$1.cert.pem"
 }
 for bits in 1024 1776 2048 3072 4096; do
     openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:$bits -out "$to/rsa-$bits.key.pem"
@@ -24,6 +25,23 @@ for curve in secp192r1:prime192v1:sha256 P-256:prime256v1:sha256 P-384:secp384r1
     openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:"${rest%:*}" -out "$to/ec-$name.key.pem"
     certificate "ec-$name" "${rest#*:}"
 done
+openssl genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out "$to/rsa-pss-2048.key.pem"
+certificate rsa-pss-2048 sha256
+for kind in ed25519 ed448; do
+    openssl genpkey -quiet -algorithm $kind -out "$to/$kind.key.pem"
+    certificate $kind
+done
+# Three certificates in one file: nobody validates the chain, so any two do behind the server's own.
+for kind in rsa-2048 ec-P-256; do
+    cat "$to/$kind.cert.pem" "$to/rsa-3072.cert.pem" "$to/rsa-4096.cert.pem" >"$to/$kind-chain-3.cert.pem"
+    cp "$to/$kind.key.pem" "$to/$kind-chain-3.key.pem"
+done
+# An OCSP response over the certificate, signed with its own key.
+openssl ocsp -issuer "$to/ec-P-256.cert.pem" -cert "$to/ec-P-256.cert.pem" -reqout "$to/request.der" -no_nonce >/dev/null
+serial=$(openssl x509 -in "$to/ec-P-256.cert.pem" -noout -serial | cut -d= -f2)
+printf 'V\t360101000000Z\t\t%s\tunknown\t/CN=ec-P-256.test\n' "$serial" >"$to/index.txt"
+openssl ocsp -index "$to/index.txt" -rsigner "$to/ec-P-256.cert.pem" -rkey "$to/ec-P-256.key.pem" \
+    -CA "$to/ec-P-256.cert.pem" -reqin "$to/request.der" -respout "$to/ec-P-256.ocsp.der" -ndays 3650 >/dev/null 2>&1
 # A second RSA-2048 pair, and the deliberate faults.
 openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out "$to/rsa-2048-other.key.pem"
 certificate rsa-2048-other sha256

@@ -5,7 +5,8 @@ set -u
 worker=$1
 failed=0
 setup='setup id=a protocol=TLSv1.2 key_exchange=RSA cipher=AES-128-GCM group=- rsa_bits=2048 curve=- key=k certificate=c dh_parameters=-'
-run='run id=a min_handshakes=3 min_ns=0 max_handshakes=3'
+setup="$setup ocsp_response=- chain_length=1 client_authentication=no resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 roles=both"
+run='run id=a min_handshakes=3 min_ns=0 max_handshakes=3 split=yes'
 
 # says SENTENCE EXPECTED-EXIT EXPECTED-LAST-TYPE INPUT WORKER-ARGUMENTS...
 says() {
@@ -32,9 +33,10 @@ says "a run works" 0 batch "$setup\n$run\n" --material .
 says "a missing option is a usage error" 2 "" "stop\n"
 says "an unknown option is a usage error" 2 "" "stop\n" --material . --verbose 1
 says "an option without its value is a usage error" 2 "" "stop\n" --material
-says "a CPU that is no number is a usage error" 2 "" "stop\n" --material . --cpu -1
-says "a CPU that does not exist ends with 3" 3 "" "stop\n" --material . --cpu 1023
-says "the first allowed CPU can be pinned" 0 bye "stop\n" --material . --cpu \
+says "a CPU that is no number is a usage error" 2 "" "stop\n" --material . --cpus -1
+says "a list of CPUs that ends in a comma is a usage error" 2 "" "stop\n" --material . --cpus 0,
+says "a CPU that does not exist ends with 3" 3 "" "stop\n" --material . --cpus 1023
+says "the first allowed CPU can be pinned" 0 bye "stop\n" --material . --cpus \
     "$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)"
 says "an unknown fake setting ends the start" 1 "" "stop\n" --material . --fake turbo=1
 says "a bad number in a fake setting ends the start" 1 "" "stop\n" --material . --fake seed=0x1

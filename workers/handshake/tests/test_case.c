@@ -3,10 +3,21 @@
 
 #include "check.h"
 
+/* The usual values of the keys that `words` does not give. */
 static struct tls_case a_case(const char *words) {
-    char line[1024], reason[REASON_MAX];
+    static const char *const usual[] = {
+        "ocsp_response=-",    "chain_length=1", "client_authentication=no", "resumption=none",
+        "early_data_bytes=0", "anti_replay=no", "hello_retry=no",           "fips=no",
+        "threads=1",          "roles=both",     "dh_parameters=-",          "cipher=AES-128-GCM"};
+    char line[2048], reason[REASON_MAX];
     struct request request;
-    snprintf(line, sizeof line, "setup id=a key=k certificate=c %s", words);
+    int length = snprintf(line, sizeof line, "setup id=a key=k certificate=c %s", words);
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        char key[64];
+        snprintf(key, sizeof key, " %.*s=", (int)strcspn(usual[i], "="), usual[i]);
+        if (strstr(line, key) == NULL)
+            length += snprintf(line + length, sizeof line - (size_t)length, " %s", usual[i]);
+    }
     if (!request_parse(line, strlen(line), &request, reason))
         CHECK_TEXT(reason, words);
     return request.tls_case;
@@ -63,7 +74,7 @@ static void standards(void) {
 
 static void wanted(void) {
     struct tls_case c = a_case("protocol=TLSv1.2 key_exchange=RSA group=-" GCM RSA_2048 NO_DH);
-    struct negotiated n = case_wanted(&c);
+    struct negotiated n = case_wanted(&c, false);
     CHECK_TEXT(n.protocol, "TLSv1.2");
     CHECK_TEXT(n.cipher, "AES-128-GCM");
     CHECK_TEXT(n.group, "-");
@@ -74,7 +85,7 @@ static void wanted(void) {
 
     struct tls_case ec =
         a_case("protocol=TLSv1.3 key_exchange=ECDHE-ECDSA group=X25519 rsa_bits=0 curve=P-521" GCM NO_DH);
-    n = case_wanted(&ec);
+    n = case_wanted(&ec, false);
     CHECK_TEXT(n.group, "X25519");
     CHECK_TEXT(n.signature, "ecdsa_secp521r1_sha512");
     CHECK_TEXT(n.peer_key, "EC");
@@ -82,7 +93,7 @@ static void wanted(void) {
 
     struct tls_case dhe =
         a_case("protocol=TLSv1.2 key_exchange=DHE-RSA group=dh-1776 dh_parameters=d" GCM RSA_2048);
-    n = case_wanted(&dhe);
+    n = case_wanted(&dhe, false);
     CHECK_TEXT(n.group, "dh-1776");
     CHECK_TEXT(n.signature, "rsa_pkcs1_sha256");
     struct tls_case pss = a_case("protocol=TLSv1.3 key_exchange=ECDHE-RSA group=P-256" GCM RSA_2048 NO_DH);
@@ -91,7 +102,7 @@ static void wanted(void) {
 
 static void differs(struct negotiated got, const char *why) {
     struct tls_case c = a_case("protocol=TLSv1.2 key_exchange=ECDHE-RSA group=P-256" GCM RSA_2048 NO_DH);
-    struct negotiated n = case_wanted(&c);
+    struct negotiated n = case_wanted(&c, false);
     struct fault fault = {0};
     CHECK(!negotiated_matches(&n, &got, "client", &fault));
     CHECK(fault.kind == FAULT_MISMATCH);
@@ -100,7 +111,7 @@ static void differs(struct negotiated got, const char *why) {
 
 static void mismatches(void) {
     struct tls_case c = a_case("protocol=TLSv1.2 key_exchange=ECDHE-RSA group=P-256" GCM RSA_2048 NO_DH);
-    struct negotiated same = case_wanted(&c), got;
+    struct negotiated same = case_wanted(&c, false), got;
     struct fault fault = {0};
     CHECK(negotiated_matches(&same, &same, "client", &fault));
     got = same, got.protocol = "TLSv1.3";
@@ -117,14 +128,87 @@ static void mismatches(void) {
     differs(got, "peer_key_bits: wanted 2048, the client got 1024");
     got = same, got.resumed = true;
     differs(got, "resumed: wanted false, the client got true");
+    got = same, got.client_key = "RSA";
+    differs(got, "client_key: wanted -, the client got RSA");
+    got = same, got.chain_length = 2;
+    differs(got, "chain_length: wanted 1, the client got 2");
+    got = same, got.hello_retry = 1;
+    differs(got, "hello_retry: wanted 0, the client got 1");
+    got = same, got.chain_length = -1, got.client_key = NULL;
+    CHECK(negotiated_matches(&same, &got, "client", &fault));
     got = same, got.group = NULL; /* this side can't tell */
     CHECK(negotiated_matches(&same, &got, "server", &fault));
+}
+
+#define ECDHE_1_3 "protocol=TLSv1.3 key_exchange=ECDHE-ECDSA group=X25519 rsa_bits=0 curve=P-256 "
+#define ECDHE_1_2 "protocol=TLSv1.2 key_exchange=ECDHE-ECDSA group=X25519 rsa_bits=0 curve=P-256 "
+
+static void settings(void) {
+    refused(FAULT_ERROR, ECDHE_1_3 "early_data_bytes=10", "early_data_bytes needs resumption=psk or psk-dhe");
+    refused(FAULT_ERROR, ECDHE_1_3 "anti_replay=yes resumption=psk-dhe",
+            "anti_replay needs early_data_bytes");
+    refused(FAULT_ERROR, ECDHE_1_3 "anti_replay=yes resumption=psk-dhe early_data_bytes=9 threads=2",
+            "anti_replay takes one thread: its sessions are used once");
+    refused(FAULT_ERROR, ECDHE_1_3 "hello_retry=yes resumption=psk",
+            "a resumption takes neither client_authentication nor ocsp_response nor hello_retry");
+    refused(FAULT_ERROR, ECDHE_1_3 "roles=client threads=2",
+            "a single role takes neither threads nor resumption");
+    refused(FAULT_ERROR, "protocol=default key_exchange=ECDHE-RSA group=X25519" RSA_2048,
+            "default settings are all of protocol=default, cipher=- and key_exchange=default-…");
+    refused(FAULT_ERROR, "protocol=default key_exchange=default-RSA group=X25519 cipher=-" RSA_2048,
+            "key_exchange=default-RSA can't use group=X25519");
+    refused(FAULT_UNSUPPORTED, ECDHE_1_2 "resumption=psk", "TLS 1.2 resumes by session-id or ticket");
+    refused(FAULT_UNSUPPORTED, ECDHE_1_2 "hello_retry=yes", "TLS 1.2 has no HelloRetryRequest");
+    refused(FAULT_UNSUPPORTED, ECDHE_1_3 "resumption=ticket", "TLS 1.3 resumes by psk or psk-dhe");
+    refused(FAULT_UNSUPPORTED,
+            "protocol=TLSv1.2 key_exchange=ECDHE-ML-DSA-44 group=X25519 rsa_bits=0 curve=-",
+            "TLS 1.2 has no signature scheme for ML-DSA");
+    refused(FAULT_UNSUPPORTED, "protocol=TLSv1.2 key_exchange=ECDHE-RSA group=X25519MLKEM768" RSA_2048,
+            "TLS 1.2 has no group X25519MLKEM768");
+    refused(FAULT_UNSUPPORTED, "protocol=TLSv1.2 key_exchange=DHE-Ed25519 group=ffdhe2048 rsa_bits=0 curve=-",
+            "TLS 1.2 has no DHE-Ed25519 suite");
+}
+
+static void wanted_resumed(void) {
+    struct tls_case c = a_case(ECDHE_1_3 "resumption=psk-dhe early_data_bytes=64");
+    struct negotiated full = case_wanted(&c, false), n = case_wanted(&c, true);
+    CHECK(!full.resumed && n.resumed);
+    CHECK_NUMBER(full.early_data_bytes, 0);
+    CHECK_NUMBER(n.early_data_bytes, 64);
+    CHECK_TEXT(full.signature, "ecdsa_secp256r1_sha256");
+    CHECK_TEXT(n.signature, "-");
+    CHECK_TEXT(n.group, "X25519");
+    struct tls_case psk = a_case(ECDHE_1_3 "resumption=psk"), ticket = a_case(ECDHE_1_2 "resumption=ticket");
+    CHECK_TEXT(case_wanted(&psk, true).group, "-");
+    CHECK_TEXT(case_wanted(&ticket, true).group, "-");
+}
+
+static void wanted_extras(void) {
+    struct tls_case c = a_case(
+        "protocol=TLSv1.3 key_exchange=MLKEM-ML-DSA-87 group=MLKEM1024 rsa_bits=0 curve=- chain_length=3 "
+        "client_authentication=yes ocsp_response=o");
+    struct negotiated n = case_wanted(&c, false);
+    CHECK_TEXT(n.signature, "mldsa87");
+    CHECK_TEXT(n.peer_key, "ML-DSA-87");
+    CHECK_TEXT(n.client_key, "ML-DSA-87");
+    CHECK_NUMBER(n.peer_key_bits, 0);
+    CHECK_NUMBER(n.chain_length, 3);
+    CHECK_NUMBER(n.hello_retry, 0);
+    struct tls_case defaults = a_case("protocol=default key_exchange=default-RSA group=- cipher=-" RSA_2048);
+    struct fault fault = {0};
+    CHECK(case_check(&defaults, &fault));
+    n = case_wanted(&defaults, false);
+    CHECK(n.protocol == NULL && n.cipher == NULL && n.group == NULL && n.signature == NULL);
+    CHECK_TEXT(n.peer_key, "RSA");
 }
 
 int main(void) {
     sentence("a case whose parts contradict each other is an error", contradictions);
     sentence("what TLS itself lacks is unsupported", standards);
+    sentence("settings that exclude each other are refused", settings);
     sentence("a case says what has to be negotiated", wanted);
+    sentence("a resumption negotiates less, the full handshake before it all", wanted_resumed);
+    sentence("certificates, chains and default settings are part of what is wanted", wanted_extras);
     sentence("each differing field is a mismatch that names wanted and got", mismatches);
     return check_failures != 0;
 }

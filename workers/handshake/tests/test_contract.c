@@ -1,6 +1,7 @@
 /* One suite for every backend, run against the real libraries of this machine and the fake:
  * what was asked is what is negotiated, faults are told apart, and a pair may be dropped at
  * any point. The folder with the material is the argument. */
+#include "examine.h"
 #include "measure.h"
 #include "request.h"
 
@@ -12,47 +13,94 @@ struct row {
     const char *protocol, *key_exchange, *cipher, *group;
     unsigned rsa_bits;
     const char *curve;
+    const char *further; /* keys that differ from the usual */
 };
 
 static const struct row rows[] = {
-    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 1024, "-"},
-    {"TLSv1.2", "RSA", "AES-256-GCM", "-", 1776, "-"},
-    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 2048, "-"},
-    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 3072, "-"},
-    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 4096, "-"},
-    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "dh-1024", 1024, "-"},
-    {"TLSv1.2", "DHE-RSA", "AES-256-GCM", "dh-1776", 1776, "-"},
-    {"TLSv1.2", "DHE-RSA", "CHACHA20-POLY1305", "dh-1024", 3072, "-"},
-    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe2048", 2048, "-"},
-    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe3072", 2048, "-"},
-    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe4096", 2048, "-"},
-    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "secp192r1", 1024, "-"},
-    {"TLSv1.2", "ECDHE-RSA", "AES-256-GCM", "P-256", 1776, "-"},
-    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "P-384", 2048, "-"},
-    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "P-521", 2048, "-"},
-    {"TLSv1.2", "ECDHE-RSA", "CHACHA20-POLY1305", "X25519", 4096, "-"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "secp192r1", 0, "secp192r1"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "secp192r1"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "secp192r1"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "secp192r1", 0, "P-256"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256"},
-    {"TLSv1.2", "ECDHE-ECDSA", "CHACHA20-POLY1305", "X25519", 0, "P-256"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-GCM", "P-256", 0, "P-384"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-GCM", "P-384", 0, "P-256"},
-    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-GCM", "P-521", 0, "P-521"},
-    {"TLSv1.3", "DHE-RSA", "AES-128-GCM", "ffdhe2048", 2048, "-"},
-    {"TLSv1.3", "DHE-RSA", "AES-128-GCM", "ffdhe3072", 2048, "-"},
-    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X25519", 1024, "-"},
-    {"TLSv1.3", "ECDHE-RSA", "AES-256-GCM", "P-256", 1776, "-"},
-    {"TLSv1.3", "ECDHE-RSA", "CHACHA20-POLY1305", "P-384", 2048, "-"},
-    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X25519", 3072, "-"},
-    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "P-521", 4096, "-"},
-    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256"},
-    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256"},
-    {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "P-256", 0, "P-384"},
-    {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "P-384", 0, "P-384"},
-    {"TLSv1.3", "ECDHE-ECDSA", "CHACHA20-POLY1305", "X25519", 0, "P-521"},
+    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 1024, "-", ""},
+    {"TLSv1.2", "RSA", "AES-256-GCM", "-", 1776, "-", ""},
+    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 2048, "-", ""},
+    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 3072, "-", ""},
+    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 4096, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "dh-1024", 1024, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-256-GCM", "dh-1776", 1776, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "CHACHA20-POLY1305", "dh-1024", 3072, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe2048", 2048, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe3072", 2048, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe4096", 2048, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "secp192r1", 1024, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA", "AES-256-GCM", "P-256", 1776, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "P-384", 2048, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "P-521", 2048, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA", "CHACHA20-POLY1305", "X25519", 4096, "-", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "secp192r1", 0, "secp192r1", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "secp192r1", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "secp192r1", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "secp192r1", 0, "P-256", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "CHACHA20-POLY1305", "X25519", 0, "P-256", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-GCM", "P-256", 0, "P-384", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-GCM", "P-384", 0, "P-256", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-256-GCM", "P-521", 0, "P-521", ""},
+    {"TLSv1.3", "DHE-RSA", "AES-128-GCM", "ffdhe2048", 2048, "-", ""},
+    {"TLSv1.3", "DHE-RSA", "AES-128-GCM", "ffdhe3072", 2048, "-", ""},
+    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X25519", 1024, "-", ""},
+    {"TLSv1.3", "ECDHE-RSA", "AES-256-GCM", "P-256", 1776, "-", ""},
+    {"TLSv1.3", "ECDHE-RSA", "CHACHA20-POLY1305", "P-384", 2048, "-", ""},
+    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X25519", 3072, "-", ""},
+    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "P-521", 4096, "-", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "P-256", 0, "P-384", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "P-384", 0, "P-384", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "CHACHA20-POLY1305", "X25519", 0, "P-521", ""},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "X448", 2048, "-", ""},
+    {"TLSv1.2", "DHE-RSA", "AES-128-GCM", "ffdhe8192", 2048, "-", ""},
+    {"TLSv1.2", "ECDHE-RSA-PSS", "AES-128-GCM", "P-256", 2048, "-", ""},
+    {"TLSv1.2", "ECDHE-Ed25519", "AES-128-GCM", "X25519", 0, "-", ""},
+    {"TLSv1.2", "ECDHE-Ed448", "AES-128-GCM", "X25519", 0, "-", ""},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "client_authentication=yes"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "ocsp_response=ec-P-256.ocsp.der"},
+    {"TLSv1.2", "ECDHE-RSA", "AES-128-GCM", "X25519", 2048, "-", "chain_length=3"},
+    {"TLSv1.2", "RSA", "AES-128-GCM", "-", 2048, "-", "resumption=session-id"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=session-id"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=ticket"},
+    {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2"},
+    {"TLSv1.3", "DHE-ECDSA", "AES-128-GCM", "ffdhe6144", 0, "P-256", ""},
+    {"TLSv1.3", "ECDHE-RSA", "AES-128-GCM", "X448", 2048, "-", ""},
+    {"TLSv1.3", "ECDHE-RSA-PSS", "AES-128-GCM", "P-256", 2048, "-", ""},
+    {"TLSv1.3", "ECDHE-Ed25519", "AES-128-GCM", "X25519", 0, "-", ""},
+    {"TLSv1.3", "ECDHE-Ed448", "AES-128-GCM", "X448", 0, "-", ""},
+    {"TLSv1.3", "ECDHE-ML-DSA-44", "AES-128-GCM", "X25519", 0, "-", ""},
+    {"TLSv1.3", "ECDHE-ML-DSA-65", "AES-128-GCM", "X25519MLKEM768", 0, "-", ""},
+    {"TLSv1.3", "MLKEM-ML-DSA-87", "AES-256-GCM", "MLKEM1024", 0, "-", ""},
+    {"TLSv1.3", "MLKEM-ECDSA", "AES-128-GCM", "MLKEM512", 0, "P-256", ""},
+    {"TLSv1.3", "MLKEM-ECDSA", "AES-128-GCM", "MLKEM768", 0, "P-256", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519MLKEM768", 0, "P-256", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "SecP256r1MLKEM768", 0, "P-256", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-256-GCM", "SecP384r1MLKEM1024", 0, "P-384", ""},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "client_authentication=yes"},
+    {"TLSv1.3", "ECDHE-Ed25519", "AES-128-GCM", "X25519", 0, "-", "client_authentication=yes"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "ocsp_response=ec-P-256.ocsp.der"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "chain_length=3"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-384", 0, "P-256", "hello_retry=yes"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "hello_retry=yes"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=psk"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=psk-dhe"},
+    {"TLSv1.3", "ECDHE-RSA", "AES-256-GCM", "P-256", 2048, "-", "resumption=psk-dhe threads=2"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
+     "resumption=psk-dhe early_data_bytes=1000"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256",
+     "resumption=psk-dhe early_data_bytes=16384 anti_replay=yes"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=psk early_data_bytes=1000"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "threads=2"},
+    {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "fips=yes"},
+    {"default", "default-RSA", "-", "-", 2048, "-", ""},
+    {"default", "default-ECDSA", "-", "-", 0, "P-256", ""},
 };
+enum {
+    PLAIN_TLS_1_3_ECDSA = 36
+}; /* the row with a P-521 certificate, in which a second key share would show */
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static struct tls_case read_case(const char *line) {
@@ -63,112 +111,141 @@ static struct tls_case read_case(const char *line) {
     return request.tls_case;
 }
 
-static struct tls_case case_of(const struct row *row) {
-    char line[1024], name[64], dh[64] = "-";
-    if (row->rsa_bits != 0)
-        snprintf(name, sizeof name, "rsa-%u", row->rsa_bits);
+/* The name of the row's key among the material: "rsa-pss-2048", "ec-P-256", "ml-dsa-65". */
+static void key_name(const struct row *row, char *out, size_t size) {
+    enum method method;
+    enum key_type type;
+    CHECK(key_exchange_from_name(row->key_exchange, &method, &type));
+    const char *chain = strstr(row->further, "chain_length=3") != NULL ? "-chain-3" : "";
+    if (is_rsa_key(type))
+        snprintf(out, size, "%s-%u%s", type == KEY_RSA ? "rsa" : "rsa-pss", row->rsa_bits, chain);
+    else if (type == KEY_ECDSA)
+        snprintf(out, size, "ec-%s%s", row->curve, chain);
     else
-        snprintf(name, sizeof name, "ec-%s", row->curve);
+        snprintf(out, size, "%s%s", key_type_name(type), chain);
+    for (char *c = out; type != KEY_ECDSA && *c != '\0'; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+}
+
+/* Appends the usual values of the keys that `line` does not hold. */
+static void fill_up(char *line, size_t size) {
+    static const char *const usual[] = {
+        "dh_parameters=-", "ocsp_response=-",    "chain_length=1", "client_authentication=no",
+        "resumption=none", "early_data_bytes=0", "anti_replay=no", "hello_retry=no",
+        "fips=no",         "threads=1",          "roles=both"};
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        char key[64];
+        size_t length = strlen(line);
+        snprintf(key, sizeof key, " %.*s=", (int)strcspn(usual[i], "="), usual[i]);
+        if (strstr(line, key) == NULL)
+            snprintf(line + length, size - length, " %s", usual[i]);
+    }
+}
+
+static struct tls_case case_of(const struct row *row) {
+    char line[2048], name[64], dh[64] = "-";
+    key_name(row, name, sizeof name);
     if (strncmp(row->group, "dh-", 3) == 0)
         snprintf(dh, sizeof dh, "%s.pem", row->group);
     snprintf(line, sizeof line,
              "setup id=a protocol=%s key_exchange=%s cipher=%s group=%s rsa_bits=%u curve=%s key=%s.key.pem "
-             "certificate=%s.cert.pem dh_parameters=%s",
+             "certificate=%s.cert.pem dh_parameters=%s%s%s",
              row->protocol, row->key_exchange, row->cipher, row->group, row->rsa_bits, row->curve, name, name,
-             dh);
+             dh, row->further[0] == '\0' ? "" : " ", row->further);
+    fill_up(line, sizeof line);
     return read_case(line);
 }
 
-/* Like the session does it: set up and prove once. NULL and a fault otherwise. */
-static struct context *ready(const struct tls_case *c, struct negotiated *seen, struct fault *fault) {
+static bool ready(struct prepared *p, const struct tls_case *c, struct negotiated *seen,
+                  struct fault *fault) {
     memset(fault, 0, sizeof *fault);
-    struct negotiated wanted = case_wanted(c);
-    struct context *context = case_check(c, fault) ? backend.setup(c, material, fault) : NULL;
-    if (context == NULL || probe(&backend, context, &wanted, seen, fault))
-        return context;
-    backend.teardown(context);
-    return NULL;
+    return prepare(p, &backend, c, material, -1, seen, fault);
+}
+
+static void negotiates_row(const struct row *row) {
+    struct tls_case c = case_of(row);
+    struct negotiated seen = {0};
+    struct limits limits = {2, 0, 2, true};
+    struct fault fault;
+    struct batch batch;
+    struct prepared p;
+    bool set_up = ready(&p, &c, &seen, &fault);
+    if (!set_up && fault.kind == FAULT_UNSUPPORTED) { /* shown, so that it is not overlooked */
+        printf("      not here: %s %s %s %s: %s\n", row->protocol, row->key_exchange, row->group,
+               row->further, fault.reason);
+        return;
+    }
+    if (!set_up || !measure(&p, &limits, &batch, &fault)) {
+        printf("      %s %s %s %s %u %s %s: %s (%s)\n", row->protocol, row->key_exchange, row->cipher,
+               row->group, row->rsa_bits, row->curve, row->further, fault.reason, fault.detail);
+        CHECK(!"negotiates");
+    } else {
+        CHECK_NUMBER(batch.handshakes, 2 * c.threads);
+        CHECK(c.method == METHOD_DEFAULT || strcmp(seen.group, p.wanted.group) == 0);
+        CHECK(seen.protocol != NULL && seen.cipher != NULL && seen.group != NULL && seen.signature != NULL);
+        for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
+            CHECK(batch.cpu_ns[role] > 0 && batch.first_ns[role] > 0 && batch.bytes[role] > 200);
+        CHECK(batch.wall_ns > 0 && batch.elapsed_ns > 0 && batch.thread_cpu_ns >= batch.cpu_ns[ROLE_CLIENT]);
+        CHECK(backend.takes_settings || batch.bytes[ROLE_CLIENT] >= 2 * c.early_data_bytes);
+    }
+    if (set_up)
+        release(&p);
 }
 
 static void negotiates(void) {
-    for (size_t i = 0; i < ROWS; i++) {
-        struct tls_case c = case_of(&rows[i]);
-        struct negotiated wanted = case_wanted(&c), seen = {0};
-        struct limits limits = {2, 0, 2};
-        struct fault fault;
-        struct batch batch;
-        struct context *context = ready(&c, &seen, &fault);
-        if (context == NULL &&
-            fault.kind == FAULT_UNSUPPORTED) { /* an old library; shown, so that it is not overlooked */
-            printf("      not here: %s %s %s: %s\n", rows[i].protocol, rows[i].key_exchange, rows[i].group,
-                   fault.reason);
-            continue;
-        }
-        if (context == NULL || !measure(&backend, context, &wanted, &limits, &batch, &fault)) {
-            printf("      %s %s %s %s %u %s: %s (%s)\n", rows[i].protocol, rows[i].key_exchange,
-                   rows[i].cipher, rows[i].group, rows[i].rsa_bits, rows[i].curve, fault.reason,
-                   fault.detail);
-            CHECK(!"negotiates");
-        } else {
-            CHECK_TEXT(seen.group, rows[i].group);
-            CHECK_NUMBER(batch.handshakes, 2);
-            CHECK(batch.client_cpu_ns > 0 && batch.server_cpu_ns > 0 && batch.wall_ns > 0);
-            CHECK(batch.first_client_ns > 0 && batch.first_server_ns > 0);
-            CHECK(batch.client_bytes > 200 && batch.server_bytes > 600);
-        }
-        if (context != NULL)
-            backend.teardown(context);
-    }
+    for (size_t i = 0; i < ROWS; i++)
+        negotiates_row(&rows[i]);
 }
 
 /* A second key share on the certificate's curve would cost the client a key of 133 bytes, and the time to
  * make it. */
 static void one_key_share(void) {
-    struct tls_case c = case_of(&rows[ROWS - 1]);
-    struct negotiated wanted = case_wanted(&c), seen = {0};
-    struct limits limits = {1, 0, 1};
+    struct tls_case c = case_of(&rows[PLAIN_TLS_1_3_ECDSA]);
+    struct negotiated seen = {0};
+    struct limits limits = {1, 0, 1, true};
     struct fault fault;
     struct batch batch = {0};
-    struct context *context = ready(&c, &seen, &fault);
-    if (!CHECK(context != NULL))
+    struct prepared p;
+    if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
-    CHECK(measure(&backend, context, &wanted, &limits, &batch, &fault));
+    CHECK(measure(&p, &limits, &batch, &fault));
     if (!backend.takes_settings)
-        CHECK(batch.client_bytes < 300);
-    backend.teardown(context);
+        CHECK(batch.bytes[ROLE_CLIENT] < 300);
+    release(&p);
 }
 
 static void no_number(void) {
     struct tls_case c = case_of(&rows[12]), other = case_of(&rows[13]);
-    struct negotiated wanted = case_wanted(&other), seen = {0};
-    struct limits limits = {2, 0, 2};
+    struct negotiated seen = {0};
+    struct limits limits = {2, 0, 2, true};
     struct fault fault;
     struct batch batch, empty = {0};
-    struct context *context = ready(&c, &seen, &fault);
-    if (!CHECK(context != NULL))
+    struct prepared p;
+    if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
-    CHECK(!measure(&backend, context, &wanted, &limits, &batch, &fault));
+    p.wanted = case_wanted(&other, false);
+    CHECK(!measure(&p, &limits, &batch, &fault));
     CHECK(fault.kind == FAULT_MISMATCH);
     CHECK(memcmp(&batch, &empty, sizeof batch) == 0);
-    backend.teardown(context);
+    release(&p);
 }
 
 static void dropped_pairs(void) {
     struct tls_case c = case_of(&rows[20]);
-    struct negotiated wanted = case_wanted(&c), seen = {0};
+    struct negotiated seen = {0};
     struct fault fault = {0};
-    struct context *context = backend.setup(&c, material, &fault);
-    if (!CHECK(context != NULL))
+    struct prepared p;
+    struct spans spans = {0};
+    if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
     for (int turns = 0; turns < 4; turns++) {
-        CHECK(backend.open(context, &fault));
+        CHECK(pair_open(p.pairs[0], false, &fault));
         for (int turn = 0; turn < turns; turn++)
-            CHECK((turn % 2 == 0 ? backend.client_step : backend.server_step)(context, &fault) !=
-                  PROGRESS_FAILED);
-        backend.close(context);
+            CHECK(backend.step(p.pairs[0]->sides[turn % 2], &fault) != PROGRESS_FAILED);
+        pair_close(p.pairs[0]);
     }
-    CHECK(probe(&backend, context, &wanted, &seen, &fault));
-    backend.teardown(context);
+    CHECK(pair_handshake(p.pairs[0], &p.wanted, false, &spans, &seen, &fault));
+    release(&p);
 }
 
 static void set_up_again(void) {
@@ -177,9 +254,40 @@ static void set_up_again(void) {
     for (int i = 0; i < 20; i++) {
         struct negotiated seen = {0};
         struct fault fault;
-        struct context *context = ready(i % 2 == 0 ? &c : &missing, &seen, &fault);
-        if (context != NULL)
-            backend.teardown(context);
+        struct prepared p;
+        if (ready(&p, i % 2 == 0 ? &c : &missing, &seen, &fault))
+            release(&p);
+    }
+}
+
+/* What the bytes of a handshake are: round trips and records by the standard, not by a library. */
+static void examines(void) {
+    static const struct {
+        const char *protocol, *further;
+        unsigned round_trips;
+    } known[] = {{"TLSv1.2", "", 2},
+                 {"TLSv1.2", "resumption=ticket", 1},
+                 {"TLSv1.3", "", 1},
+                 {"TLSv1.3", "hello_retry=yes", 2},
+                 {"TLSv1.3", "resumption=psk-dhe early_data_bytes=100", 0}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct row row = {known[i].protocol, "ECDHE-ECDSA",   "AES-128-GCM", "X25519", 0,
+                          "P-256",           known[i].further};
+        struct tls_case c = case_of(&row);
+        struct negotiated seen = {0};
+        struct fault fault;
+        struct examined out;
+        struct prepared p;
+        if (!CHECK(ready(&p, &c, &seen, &fault)))
+            continue;
+        CHECK(examine(&p, 3, &out, &fault));
+        CHECK_NUMBER(out.handshakes, 3);
+        if (!backend.takes_settings)
+            CHECK_NUMBER(out.round_trips, 3 * known[i].round_trips);
+        for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
+            CHECK(out.records[role] >= 3 * 2 && out.bytes[role] >= 3 * 100);
+        CHECK(!out.has_heap && (out.has_counter[COUNT_INSTRUCTIONS] || out.counters_absent[0] != '\0'));
+        release(&p);
     }
 }
 
@@ -216,6 +324,12 @@ static const struct fault_row fault_rows[] = {
      "peer_key: wanted EC, the certificate has RSA"},
     {RSA_1_2 "key=ec-P-256.key.pem certificate=ec-P-256.cert.pem", FAULT_ERROR,
      "peer_key: wanted RSA, the certificate has EC"},
+    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048.cert.pem chain_length=3", FAULT_ERROR,
+     "chain_length: wanted 3, the file holds 1"},
+    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048-chain-3.cert.pem", FAULT_ERROR,
+     "chain_length: wanted 1, the file holds 3"},
+    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048.cert.pem ocsp_response=missing.der", FAULT_ERROR,
+     "can't read the material file missing.der"},
     {DHE "group=dh-1024 dh_parameters=missing.pem", FAULT_ERROR, "can't read the material file missing.pem"},
     {DHE "group=dh-1024 dh_parameters=garbage.pem", FAULT_ERROR, "the DH parameters can't be read"},
     {DHE "group=dh-1024 dh_parameters=rsa-2048.cert.pem", FAULT_ERROR, "the DH parameters can't be read"},
@@ -231,12 +345,14 @@ static const struct fault_row fault_rows[] = {
 
 static void faults_are_told(void) {
     for (size_t i = 0; i < sizeof fault_rows / sizeof fault_rows[0]; i++) {
-        char line[1024];
+        char line[2048];
         snprintf(line, sizeof line, "setup id=a cipher=AES-128-GCM %s", fault_rows[i].words);
+        fill_up(line, sizeof line);
         struct tls_case c = read_case(line);
         struct negotiated seen = {0};
         struct fault fault;
-        if (!CHECK(ready(&c, &seen, &fault) == NULL))
+        struct prepared p;
+        if (!CHECK(!ready(&p, &c, &seen, &fault)))
             printf("      %s\n", line);
         CHECK(fault.kind == fault_rows[i].kind);
         CHECK_TEXT(fault.reason, fault_rows[i].reason);
@@ -247,11 +363,14 @@ static void faults_are_told(void) {
 /* Same size as P-256, so that only the curve itself tells them apart. A build may lack the other curve
  * altogether. */
 static void another_curve(void) {
-    struct tls_case c = read_case("setup id=a cipher=AES-128-GCM " EC_1_2
-                                  "curve=P-256 key=ec-other.key.pem certificate=ec-other.cert.pem");
+    char line[2048] = "setup id=a cipher=AES-128-GCM " EC_1_2
+                      "curve=P-256 key=ec-other.key.pem certificate=ec-other.cert.pem";
+    fill_up(line, sizeof line);
+    struct tls_case c = read_case(line);
     struct negotiated seen = {0};
     struct fault fault;
-    CHECK(ready(&c, &seen, &fault) == NULL);
+    struct prepared p;
+    CHECK(!ready(&p, &c, &seen, &fault));
     CHECK(strstr(fault.reason, "curve: wanted P-256") != NULL ||
           strstr(fault.reason, "the certificate") != NULL);
 }
@@ -270,6 +389,7 @@ int main(int argc, char **argv) {
     sentence("a handshake that is not what was wanted gives a mismatch and no number", no_number);
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
+    sentence("records and round trips are those of the standard", examines);
     if (backend.takes_settings) /* the fake reads no material */
         return check_failures != 0;
     sentence("each fault of the material is told with its reason", faults_are_told);

@@ -4,20 +4,30 @@
 
 #include "check.h"
 
-static const struct negotiated GOOD = {"TLSv1.2", "AES-128-GCM", "P-256", "rsa_pkcs1_sha256",
-                                       "RSA",     2048,          false};
+static const struct negotiated GOOD = {.protocol = "TLSv1.2",
+                                       .cipher = "AES-128-GCM",
+                                       .group = "P-256",
+                                       .signature = "rsa_pkcs1_sha256",
+                                       .peer_key = "RSA",
+                                       .peer_key_bits = 2048,
+                                       .chain_length = -1,
+                                       .ocsp_bytes = -1,
+                                       .early_data_bytes = -1,
+                                       .hello_retry = -1};
 
 /* A handshake of one second's worth of decimal places: the client turns twice for 100 ns each, the server
- * once for 300 ns, opening and closing cost 250 ns each. Three ticks are one nanosecond; only half of
- * the wall time is spent on the CPU. */
+ * once for 300 ns, opening and closing both sides cost 250 ns each. Three ticks are one nanosecond; only half
+ * of the wall time is spent on the CPU. */
 static struct {
     uint64_t now_ns;
-    unsigned opened, closed, client_turns, server_turns;
+    unsigned opened, closed, turns[ROLES]; /* sides that were opened and closed */
+    unsigned ticks_read;
     unsigned open_fails_at, step_fails_at, mismatch_at; /* which handshake, from 1; 0: never */
     bool never_done, server_cannot_tell, client_cannot_tell;
 } script;
 
 static uint64_t ticks(void) {
+    script.ticks_read++;
     return script.now_ns * 3;
 }
 static uint64_t cpu_ns(void) {
@@ -27,81 +37,101 @@ static uint64_t wall_ns(void) {
     return script.now_ns;
 }
 static uint64_t switches(void) {
-    return script.opened * 10;
+    return script.opened * 5;
 }
 static const struct clock scripted_clock = {"scripted", ticks, cpu_ns, wall_ns, switches};
 
-static bool open_pair(struct context *context, struct fault *fault) {
-    (void)context;
+struct side {
+    enum role role;
+    struct pipe_end pipes;
+};
+
+/* Handshakes are counted by their clients. */
+static unsigned handshake_number(void) {
+    return (script.opened + 1) / 2;
+}
+
+static struct side *open_side(struct context *context, enum role role, struct pipe_end pipes, bool resume,
+                              struct fault *fault) {
+    static struct side sides[ROLES];
+    (void)context, (void)resume;
     script.opened++;
-    script.client_turns = script.server_turns = 0;
-    script.now_ns += 250;
-    if (script.opened == script.open_fails_at)
-        return fault_set(fault, FAULT_ERROR, "told not to open");
-    return true;
+    script.turns[role] = 0;
+    script.now_ns += 125;
+    if (role == ROLE_SERVER && handshake_number() == script.open_fails_at) {
+        script.opened--;
+        fault_set(fault, FAULT_ERROR, "told not to open");
+        return NULL;
+    }
+    sides[role] = (struct side){role, pipes};
+    return &sides[role];
 }
 
-static enum progress client_step(struct context *context, struct fault *fault) {
-    (void)context, (void)fault;
-    script.now_ns += 100;
-    script.client_turns++;
-    return script.client_turns == 2 && !script.never_done ? PROGRESS_DONE : PROGRESS_WAIT;
-}
-
-static enum progress server_step(struct context *context, struct fault *fault) {
-    (void)context;
-    script.now_ns += 300;
-    script.server_turns++;
-    if (script.opened == script.step_fails_at) {
+static enum progress step(struct side *side, struct fault *fault) {
+    bool client = side->role == ROLE_CLIENT;
+    script.now_ns += client ? 100 : 300;
+    script.turns[side->role]++;
+    if (!client && handshake_number() == script.step_fails_at) {
         fault_set(fault, FAULT_ERROR, "told to fail");
         return PROGRESS_FAILED;
     }
-    return script.never_done ? PROGRESS_WAIT : PROGRESS_DONE;
+    if (script.turns[side->role] == 1)
+        pipe_write(side->pipes.out, "eleven bytes", client ? 7 : 11);
+    return script.turns[side->role] == (client ? 2 : 1) && !script.never_done ? PROGRESS_DONE : PROGRESS_WAIT;
 }
 
-static bool inspect(struct context *context, struct negotiated *client, struct negotiated *server,
-                    struct fault *fault) {
-    (void)context, (void)fault;
-    *client = *server = GOOD;
-    if (script.opened == script.mismatch_at)
-        server->group = "P-384";
-    if (script.server_cannot_tell)
-        server->group = NULL;
-    if (script.client_cannot_tell)
-        client->group = NULL;
+static bool inspect(struct side *side, struct negotiated *out, struct fault *fault) {
+    (void)fault;
+    bool client = side->role == ROLE_CLIENT;
+    *out = GOOD;
+    if (!client && handshake_number() == script.mismatch_at)
+        out->group = "P-384";
+    if (client ? script.client_cannot_tell : script.server_cannot_tell)
+        out->group = NULL;
     return true;
 }
 
-static void bytes_sent(const struct context *context, uint64_t *client, uint64_t *server) {
-    (void)context;
-    *client = 7;
-    *server = 11;
+static bool keep(struct side *side, struct fault *fault) {
+    (void)side, (void)fault;
+    return true;
 }
 
-static void close_pair(struct context *context) {
-    (void)context;
+static void close_side(struct side *side) {
+    (void)side;
     script.closed++;
-    script.now_ns += 250;
+    script.now_ns += 125;
 }
 
 static const struct backend scripted = {.library = "scripted",
                                         .clock = &scripted_clock,
-                                        .open = open_pair,
-                                        .client_step = client_step,
-                                        .server_step = server_step,
+                                        .open = open_side,
+                                        .step = step,
                                         .inspect = inspect,
-                                        .bytes_sent = bytes_sent,
-                                        .close = close_pair};
+                                        .keep = keep,
+                                        .close = close_side};
 static struct batch batch;
 static struct fault fault;
 
-static bool run(uint64_t min_handshakes, uint64_t min_ns, uint64_t max_handshakes) {
-    struct limits limits = {min_handshakes, min_ns, max_handshakes};
+static struct prepared prepared(void) {
+    static struct context *const some = (struct context *)&script;
+    struct prepared p = {.backend = &scripted, .context = some, .wanted = GOOD, .peer = -1};
+    p.tls_case.threads = 1;
+    return p;
+}
+
+static bool run_with(struct limits limits) {
+    struct prepared p = prepared();
     memset(&batch, 0xAA, sizeof batch);
     memset(&fault, 0, sizeof fault);
-    bool good = measure(&scripted, NULL, &GOOD, &limits, &batch, &fault);
-    CHECK_NUMBER(script.closed, script.opened - (script.opened == script.open_fails_at ? 1 : 0));
+    p.pairs[0] = pair_new(&scripted, p.context, &p.tls_case, false);
+    bool good = measure(&p, &limits, &batch, &fault);
+    pair_free(p.pairs[0]);
+    CHECK_NUMBER(script.closed, script.opened);
     return good;
+}
+
+static bool run(uint64_t min_handshakes, uint64_t min_ns, uint64_t max_handshakes) {
+    return run_with((struct limits){min_handshakes, min_ns, max_handshakes, true});
 }
 
 static void begin(void) {
@@ -113,22 +143,38 @@ static void arithmetic(void) {
     CHECK(run(10, 0, 100));
     CHECK_NUMBER(batch.handshakes, 10);
     /* 1,000 ns a handshake, 500 of them on the CPU; the client has 2/10 of the time, the server 3/10. */
-    CHECK_NUMBER(batch.client_cpu_ns, 10 * 100);
-    CHECK_NUMBER(batch.server_cpu_ns, 10 * 150);
+    CHECK_NUMBER(batch.cpu_ns[ROLE_CLIENT], 10 * 100);
+    CHECK_NUMBER(batch.cpu_ns[ROLE_SERVER], 10 * 150);
     CHECK_NUMBER(batch.wall_ns, 10 * 500);
-    CHECK_NUMBER(batch.first_client_ns, 100);
-    CHECK_NUMBER(batch.first_server_ns, 150);
-    CHECK_NUMBER(batch.client_bytes, 70);
-    CHECK_NUMBER(batch.server_bytes, 110);
+    CHECK_NUMBER(batch.thread_cpu_ns, 10 * 500);
+    CHECK_NUMBER(batch.elapsed_ns, 10 * 1000);
+    CHECK_NUMBER(batch.first_ns[ROLE_CLIENT], 100);
+    CHECK_NUMBER(batch.first_ns[ROLE_SERVER], 150);
+    CHECK_NUMBER(batch.bytes[ROLE_CLIENT], 70);
+    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 110);
+    CHECK(batch.has[ROLE_CLIENT] && batch.has[ROLE_SERVER]);
     CHECK_NUMBER(batch.involuntary_switches, 100);
+}
+
+static void unsplit(void) {
+    begin();
+    CHECK(run(10, 0, 100));
+    unsigned split_reads = script.ticks_read;
+    begin();
+    CHECK(run_with((struct limits){10, 0, 100, false}));
+    CHECK_NUMBER(batch.handshakes, 10);
+    CHECK_NUMBER(batch.thread_cpu_ns, 10 * 500);
+    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 110);
+    CHECK(!batch.has[ROLE_CLIENT] && !batch.has[ROLE_SERVER]);
+    CHECK_NUMBER(split_reads - script.ticks_read, 11 * 4); /* before the first turn and after each of three */
 }
 
 static void no_overflow(void) {
     begin();
     script.now_ns = 3000000000000000000ull; /* ticks wrap while the batch runs */
     CHECK(run(1000000, 0, 1000000));
-    CHECK_NUMBER(batch.client_cpu_ns, 100000000);
-    CHECK_NUMBER(batch.server_cpu_ns, 150000000);
+    CHECK_NUMBER(batch.cpu_ns[ROLE_CLIENT], 100000000);
+    CHECK_NUMBER(batch.cpu_ns[ROLE_SERVER], 150000000);
 }
 
 static void limits(void) {
@@ -156,7 +202,7 @@ static void turns_are_bounded(void) {
     CHECK(!run(1, 0, 10));
     CHECK(fault.kind == FAULT_ERROR);
     CHECK_TEXT(fault.reason, "no progress: the client was not done after 32 turns");
-    CHECK_NUMBER(script.client_turns + script.server_turns, TURNS_MAX);
+    CHECK_NUMBER(script.turns[ROLE_CLIENT] + script.turns[ROLE_SERVER], TURNS_MAX);
     nothing_but_the_count(0);
 }
 
@@ -195,22 +241,14 @@ static void who_can_tell(void) {
     CHECK_TEXT(fault.reason, "the client can't tell what it negotiated");
 }
 
-static void probes(void) {
-    begin();
-    struct negotiated seen = {0};
-    CHECK(probe(&scripted, NULL, &GOOD, &seen, &fault));
-    CHECK_TEXT(seen.group, "P-256");
-    CHECK_NUMBER(script.opened, 1);
-}
-
 int main(void) {
     sentence("CPU and wall time are shared out by ticks, opening and closing left out", arithmetic);
+    sentence("an unsplit batch reads no ticks in its turns, and knows no sides", unsplit);
     sentence("neither long batches nor wrapping ticks overflow", no_overflow);
     sentence("a batch ends by count and by time, and never counts no handshake", limits);
     sentence("a handshake without progress ends after a bounded number of turns", turns_are_bounded);
     sentence("one mismatch, and the batch yields no number", mismatch);
     sentence("one failure, and the batch yields no number", failures);
     sentence("a side that can't tell is proven by the other, but the client has to tell", who_can_tell);
-    sentence("a probe is one handshake and shows what was negotiated", probes);
     return check_failures != 0;
 }

@@ -5,8 +5,12 @@
 
 static const char SETUP[] =
     "setup id=a protocol=TLSv1.2 key_exchange=DHE-RSA cipher=AES-128-GCM group=dh-1776 "
-    "rsa_bits=1776 curve=- key=k.pem certificate=c.pem dh_parameters=d.pem";
-static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000";
+    "rsa_bits=1776 curve=- key=k.pem certificate=c.pem dh_parameters=d.pem ocsp_response=o.der "
+    "chain_length=3 "
+    "client_authentication=yes resumption=ticket early_data_bytes=0 anti_replay=no hello_retry=no fips=no "
+    "threads=2 "
+    "roles=both";
+static const char RUN[] = "run id=a min_handshakes=3 min_ns=5000000 max_handshakes=1000 split=yes";
 
 static struct request request;
 static char reason[REASON_MAX];
@@ -39,20 +43,28 @@ static void good_setup(void) {
     CHECK(request.verb == VERB_SETUP);
     const struct tls_case *c = &request.tls_case;
     CHECK_TEXT(c->id, "a");
-    CHECK(c->protocol == TLS_1_2 && c->key_exchange == KX_DHE_RSA && c->cipher == AES_128_GCM);
+    CHECK(c->protocol == TLS_1_2 && c->method == METHOD_DHE && c->key_type == KEY_RSA &&
+          c->cipher == AES_128_GCM);
     CHECK(c->group == GROUP_CUSTOM_DH && c->dh_bits == 1776 && c->rsa_bits == 1776 && c->curve == GROUP_NONE);
     CHECK_TEXT(c->group_name, "dh-1776");
     CHECK_TEXT(c->key, "k.pem");
     CHECK_TEXT(c->certificate, "c.pem");
     CHECK_TEXT(c->dh_parameters, "d.pem");
+    CHECK_TEXT(c->ocsp_response, "o.der");
+    CHECK(c->chain_length == 3 && c->threads == 2 && c->early_data_bytes == 0);
+    CHECK(c->client_authentication && !c->anti_replay && !c->hello_retry && !c->fips);
+    CHECK(c->resumption == RESUME_TICKET && c->roles == ROLES_BOTH);
 }
 
 static void any_order(void) {
-    CHECK(parse("run max_handshakes=9 min_ns=0 id=b min_handshakes=2"));
+    CHECK(parse("run split=no max_handshakes=9 min_ns=0 id=b min_handshakes=2"));
     CHECK(request.verb == VERB_RUN);
     CHECK_NUMBER(request.limits.max_handshakes, 9);
     CHECK_NUMBER(request.limits.min_handshakes, 2);
     CHECK_NUMBER(request.limits.min_ns, 0);
+    CHECK(!request.limits.split);
+    CHECK(parse("examine handshakes=7 id=b") && request.verb == VERB_EXAMINE);
+    CHECK_NUMBER(request.handshakes, 7);
     CHECK(parse("stop") && request.verb == VERB_STOP);
 }
 
@@ -81,7 +93,33 @@ static void every_name(void) {
                                         "rsa_bits=0",
                                         "rsa_bits=512",
                                         "rsa_bits=16384",
-                                        "dh_parameters=-"};
+                                        "dh_parameters=-",
+                                        "protocol=default",
+                                        "key_exchange=DHE-ECDSA",
+                                        "key_exchange=ECDHE-RSA-PSS",
+                                        "key_exchange=ECDHE-Ed25519",
+                                        "key_exchange=ECDHE-Ed448",
+                                        "key_exchange=MLKEM-ML-DSA-44",
+                                        "key_exchange=MLKEM-ML-DSA-65",
+                                        "key_exchange=ECDHE-ML-DSA-87",
+                                        "key_exchange=default-RSA",
+                                        "cipher=-",
+                                        "group=X448",
+                                        "group=ffdhe6144",
+                                        "group=ffdhe8192",
+                                        "group=X25519MLKEM768",
+                                        "group=SecP256r1MLKEM768",
+                                        "group=SecP384r1MLKEM1024",
+                                        "group=MLKEM512",
+                                        "group=MLKEM768",
+                                        "group=MLKEM1024",
+                                        "ocsp_response=-",
+                                        "resumption=none",
+                                        "resumption=session-id",
+                                        "resumption=psk",
+                                        "resumption=psk-dhe",
+                                        "roles=client",
+                                        "roles=server"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char key[64];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(names[i], "="), names[i]);
@@ -100,7 +138,7 @@ static void unknown_verb(void) {
 
 static void unknown_key(void) {
     refuses("stop now=1", "unknown key \"now\"");
-    refuses("run id=a min_handshakes=3 min_ns=5 max_handshakes=10 turbo=1", "unknown key \"turbo\"");
+    refuses("run id=a min_handshakes=3 min_ns=5 max_handshakes=10 split=no turbo=1", "unknown key \"turbo\"");
     refuses("run ID=a", "unknown key");
     refuses("run =a", "unknown key");
     refuses("run id", "expected key=value");
@@ -113,10 +151,27 @@ static void duplicate_key(void) {
 }
 
 static void missing_key(void) {
-    static const char *const setup_keys[] = {"id",          "protocol",     "key_exchange", "cipher",
-                                             "group",       "rsa_bits",     "curve",        "key",
-                                             "certificate", "dh_parameters"};
-    static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes"};
+    static const char *const setup_keys[] = {"id",
+                                             "protocol",
+                                             "key_exchange",
+                                             "cipher",
+                                             "group",
+                                             "rsa_bits",
+                                             "curve",
+                                             "key",
+                                             "certificate",
+                                             "dh_parameters",
+                                             "ocsp_response",
+                                             "chain_length",
+                                             "client_authentication",
+                                             "resumption",
+                                             "early_data_bytes",
+                                             "anti_replay",
+                                             "hello_retry",
+                                             "fips",
+                                             "threads",
+                                             "roles"};
+    static const char *const run_keys[] = {"id", "min_handshakes", "min_ns", "max_handshakes", "split"};
     char why[64];
     for (size_t i = 0; i < sizeof setup_keys / sizeof setup_keys[0]; i++) {
         snprintf(why, sizeof why, "setup needs the key %s", setup_keys[i]);
@@ -143,6 +198,12 @@ static void odd_values(void) {
     refuses(with(SETUP, "id", "id=\xc3\xa4"), "holds a byte");
     refuses(with(SETUP, "id", "id=a\tb"), "holds a byte");
     refuses(with(SETUP, "protocol", "protocol=TLSv1.1"), "expected TLSv1.2");
+    refuses(with(SETUP, "key_exchange", "key_exchange=RSA-RSA"), "key_exchange=RSA-RSA");
+    refuses(with(SETUP, "key_exchange", "key_exchange=ECDHE"), "key_exchange=ECDHE");
+    refuses(with(SETUP, "key_exchange", "key_exchange=ECDHE-"), "key_exchange=ECDHE-");
+    refuses(with(SETUP, "key_exchange", "key_exchange=ECDHE-ML-DSA-45"), "key_exchange=ECDHE-ML-DSA-45");
+    refuses(with(SETUP, "fips", "fips=maybe"), "expected yes or no");
+    refuses(with(SETUP, "roles", "roles=none"), "expected both, client or server");
     refuses(with(SETUP, "curve", "curve=X25519"), "curve=X25519");
     refuses(with(SETUP, "curve", "curve=dh-1024"), "curve=dh-1024");
     char word[400] = "id=";
@@ -161,6 +222,12 @@ static void numbers_out_of_range(void) {
     refuses(with(RUN, "max_handshakes", "max_handshakes=+1"), "max_handshakes=+1");
     refuses(with(RUN, "max_handshakes", "max_handshakes=1e3"), "max_handshakes=1e3");
     refuses(with(RUN, "max_handshakes", "max_handshakes=007"), "max_handshakes=007");
+    refuses(with(SETUP, "chain_length", "chain_length=0"), "expected 1 to 10");
+    refuses(with(SETUP, "chain_length", "chain_length=11"), "expected 1 to 10");
+    refuses(with(SETUP, "threads", "threads=0"), "expected 1 to 256");
+    refuses(with(SETUP, "threads", "threads=257"), "expected 1 to 256");
+    refuses(with(SETUP, "early_data_bytes", "early_data_bytes=16385"), "expected 0 to 16384");
+    refuses("examine id=a handshakes=1001", "expected 1 to 1000");
     refuses(with(RUN, "min_ns", "min_ns=3600000000001"), "expected 0 to 3600000000000");
     refuses(with(RUN, "min_handshakes", "min_handshakes=1001"), "min_handshakes is above max_handshakes");
     refuses(with(SETUP, "rsa_bits", "rsa_bits=511"), "expected 0, or 512");

@@ -692,7 +692,7 @@ export type BuildProfile = {
     /**
      * Provider
      *
-     * who made the binaries: system, debian, fake
+     * who made the binaries: system, debian, prefix, fake
      */
     provider: string;
     /**

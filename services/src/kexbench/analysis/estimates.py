@@ -20,6 +20,7 @@ RELEVANT = 0.005
 """Differences below half a percent are not called a change, however sure they are."""
 
 Vector: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
+Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
 Verdict = Literal["more", "less", "same", "unresolved"]
 
 
@@ -31,6 +32,15 @@ class MedianEstimate:
     low: float | None
     high: float | None
     invocations: int
+
+
+@dataclass(frozen=True)
+class TrimmedMeans:
+    """The trimmed means of some samples of one size, their standard errors, and the degrees of freedom."""
+
+    centres: Vector
+    errors: Vector
+    freedom: int
 
 
 @dataclass(frozen=True)
@@ -73,14 +83,20 @@ def compare(subject: Mapping[str, float], against: Mapping[str, float]) -> Ratio
     """
     if min([*subject.values(), *against.values(), 1]) <= 0:
         return None
-    shared = sorted(subject.keys() & against.keys())
-    if len(shared) >= MIN_COMPARED_INVOCATIONS:
-        logs = np.log([subject[key] for key in shared]) - np.log([against[key] for key in shared])
-        return _ratio(*_trimmed_interval(logs), paired=True)
+    logs = log_ratios(subject, against)
+    if len(logs) >= MIN_COMPARED_INVOCATIONS:
+        return _ratio(*trimmed_interval(logs), paired=True)
     if min(len(subject), len(against)) < MIN_COMPARED_INVOCATIONS:
         return None
     first, second = np.log(list(subject.values())), np.log(list(against.values()))
     return _ratio(*_welch_interval(first, second), paired=False)
+
+
+def log_ratios(subject: Mapping[str, float], against: Mapping[str, float]) -> Vector:
+    """Of the invocations that hold both, in the order of their names; all values above 0."""
+    shared = sorted(subject.keys() & against.keys())
+    ratios: Vector = np.log([subject[key] for key in shared]) - np.log([against[key] for key in shared])
+    return ratios
 
 
 def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]:
@@ -95,16 +111,25 @@ def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]
     return centre, centre - reach, centre + reach
 
 
-def _trimmed_interval(logs: Vector) -> tuple[float, float, float]:
+def trimmed_means(samples: Matrix) -> TrimmedMeans:
+    """Of each row of log ratios the 20% trimmed mean and its standard error from the winsorised variance
+    (Tukey & McLaughlin 1963): sqrt(W / (h (h - 1))), W the winsorised sum of squares, h the values kept."""
+    ordered = np.sort(samples, axis=1)
+    count = ordered.shape[1]
+    cut = int(TRIM * count)
+    kept = count - 2 * cut
+    winsorised = np.clip(ordered, ordered[:, [cut]], ordered[:, [count - 1 - cut]])
+    errors = winsorised.std(axis=1, ddof=1) * np.sqrt((count - 1) / (kept * (kept - 1)))
+    return TrimmedMeans(ordered[:, cut : count - cut].mean(axis=1), errors, kept - 1)
+
+
+def trimmed_interval(logs: Vector) -> tuple[float, float, float]:
     """The trimmed mean of log ratios and its interval; a constant vector has an interval of no width."""
-    centre = float(scipy.stats.trim_mean(logs, TRIM))
+    found = trimmed_means(logs[np.newaxis, :])
+    centre = float(found.centres[0])
     if np.ptp(logs) == 0:
         return centre, centre, centre
-    count = len(logs)
-    kept = count - 2 * int(TRIM * count)
-    winsorised = np.asarray(scipy.stats.mstats.winsorize(logs, limits=(TRIM, TRIM)))
-    error = float(winsorised.std(ddof=1)) * np.sqrt(count - 1) / np.sqrt(kept * (kept - 1))
-    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, kept - 1)) * error
+    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, found.freedom) * found.errors[0])
     return centre, centre - reach, centre + reach
 
 

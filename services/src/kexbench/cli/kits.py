@@ -7,24 +7,18 @@ from rich.table import Table
 
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.domain.kits import SubjectRef
+from kexbench.cli.references import typed_reference
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 app = typer.Typer(help="Kits: self-contained builds of a library with the worker linked to it.", no_args_is_help=True)
 
 
-def _reference(text: str) -> SubjectRef:
-    try:
-        return SubjectRef.parse(text)
-    except ValueError as error:
-        message = getattr(error, "errors", None)
-        raise typer.BadParameter(message()[0]["msg"] if message else str(error)) from None
-
-
 @app.command("add")
 def add(
-    references: Annotated[list[str], typer.Argument(help="Such as openssl@system or gnutls@debian/trixie.")],
+    references: Annotated[
+        list[str], typer.Argument(help="Such as openssl@system, gnutls@debian/trixie or openssl@prefix:DIR.")
+    ],
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")
     ] = False,
@@ -35,11 +29,12 @@ def add(
     Examples:
 
         kexbench kits add openssl@system gnutls@debian/trixie
+        kexbench kits add openssl@prefix:~/src/openssl
     """
     shelf = Installation(Settings()).kits()
     kits = [
         shelf.add(reference, lambda text: err.print(text, style="dim", markup=False), refresh=refresh)
-        for reference in [_reference(text) for text in references]
+        for reference in [typed_reference(text) for text in references]
     ]
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
@@ -74,7 +69,7 @@ def show(kit: Annotated[str, typer.Argument(help="A kit id, or a reference such 
         kexbench kits show openssl@debian/trixie
     """
     shelf = Installation(Settings()).kits()
-    found = shelf.find(_reference(kit)) if "@" in kit else shelf.get(kit)
+    found = shelf.find(typed_reference(kit)) if "@" in kit else shelf.get(kit)
     if found is None:
         raise typer.BadParameter(f"there is no kit {kit}; kexbench kits list shows those there are")
     print_json(found.model_dump(mode="json"))

@@ -1,45 +1,68 @@
-"""A case: one point of the matrix, and the rules that say which points can exist at all."""
+"""A case: one point of the matrix. Its dimensions' values are in `dimensions`, its rules in `possible`."""
 
-from enum import StrEnum
-from typing import Self
+import re
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-NOTHING = "-"
-"""The value of a dimension that a case does not have, the same word as in the worker's protocol."""
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
+from kexbench.domain.dimensions import (
+    CURVES,
+    DH_BITS,
+    DH_GROUPS,
+    EC_GROUPS,
+    HYBRID_GROUPS,
+    MLKEM_GROUPS,
+    NOTHING,
+    RSA_BITS_MAX,
+    RSA_BITS_MIN,
+    Cipher,
+    Key,
+    KeyExchange,
+    Method,
+    Protocol,
+    Resumption,
+    custom_dh_group,
+    is_custom_dh,
+)
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.possible import impossible
 
+__all__ = [
+    "CURVES",
+    "DH_BITS",
+    "DH_GROUPS",
+    "EC_GROUPS",
+    "HYBRID_GROUPS",
+    "MLKEM_GROUPS",
+    "NOTHING",
+    "RSA_BITS_MAX",
+    "RSA_BITS_MIN",
+    "Case",
+    "Cipher",
+    "CpuFeatures",
+    "Key",
+    "KeyExchange",
+    "Method",
+    "Protocol",
+    "Resumption",
+    "custom_dh_group",
+    "impossible",
+]
 
-class Protocol(StrEnum):
-    TLS_1_2 = "TLSv1.2"
-    TLS_1_3 = "TLSv1.3"
-
-
-class KeyExchange(StrEnum):
-    """With TLS 1.3 the part behind the hyphen names the certificate's key."""
-
-    RSA = "RSA"
-    DHE_RSA = "DHE-RSA"
-    ECDHE_RSA = "ECDHE-RSA"
-    ECDHE_ECDSA = "ECDHE-ECDSA"
-
-
-class Cipher(StrEnum):
-    AES_128_GCM = "AES-128-GCM"
-    AES_256_GCM = "AES-256-GCM"
-    CHACHA20_POLY1305 = "CHACHA20-POLY1305"
-
-
-EC_GROUPS = ("secp192r1", "P-256", "P-384", "P-521", "X25519")
-CURVES = ("secp192r1", "P-256", "P-384", "P-521")
-DH_GROUPS = ("ffdhe2048", "ffdhe3072", "ffdhe4096")
-DH_BITS = (1024, 1536, 1776, 2048, 2432, 3072)
-"""Sizes of custom Diffie-Hellman parameters that are shipped, so that all installations use the same."""
-RSA_BITS_MIN, RSA_BITS_MAX = 1024, 8192
-
-
-def custom_dh_group(dh_bits: int) -> str:
-    """The group name of custom (not RFC 7919) Diffie-Hellman parameters."""
-    return f"dh-{dh_bits}"
+CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
+"""The worker's own limits."""
+OCSP_MAX = 2**16 - 1 - 4
+"""What fits into an extension of TLS 1.3 beside the status type and a length (RFC 8446, sections 4.2 and 4.4.2.1)."""
+FIRST_FIELDS = ("protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher")
+"""The dimensions that every case has a value of. What came later is its variation."""
+_RESUMED = {
+    Resumption.SESSION_ID: "resumed by session id",
+    Resumption.TICKET: "resumed by ticket",
+    Resumption.PSK: "resumed with PSK",
+    Resumption.PSK_DHE: "resumed with PSK and key share",
+}
 
 
 class Case(BaseModel):
@@ -50,12 +73,27 @@ class Case(BaseModel):
     protocol: Protocol
     key_exchange: KeyExchange
     cipher: Cipher = Cipher.AES_128_GCM
-    group: str = Field(NOTHING, description="key exchange group, or - with key exchange RSA")
-    rsa_bits: int = Field(0, description="size of the certificate's RSA key in bits, or 0")
+    group: str = Field(NOTHING, description="key exchange group, or - with key exchange RSA and default settings")
+    rsa_bits: int = Field(0, ge=0, le=16_384, description="size of the certificate's RSA key in bits, or 0")
     curve: str = Field(NOTHING, description="curve of the certificate's EC key, or -")
+    chain_length: int = Field(1, ge=1, le=CHAIN_MAX, description="certificates that the server sends")
+    client_authentication: bool = Field(False, description="the client shows a certificate as well")
+    resumption: Resumption = Resumption.NONE
+    early_data_bytes: int = Field(0, ge=0, le=EARLY_DATA_MAX, description="application data in the first flight")
+    anti_replay: bool = Field(False, description="the server refuses early data that it may have seen before")
+    hello_retry: bool = Field(False, description="the client's key share is of a group the server doesn't take")
+    ocsp_bytes: int = Field(0, ge=0, le=OCSP_MAX, description="size of the stapled OCSP response, or 0")
+    fips: bool = Field(False, description="OpenSSL's FIPS provider and nothing that is not approved")
+    threads: int = Field(1, ge=1, le=THREADS_MAX, description="that share one context")
+    cpu_features: CpuFeatures = Field(CpuFeatures.NATIVE, description="what the library may use of the CPU")
+    peer: str = Field(
+        NOTHING, description="the other side: server: or client: with a subject, or - where both are the subject"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.peer != NOTHING:
+            parse_peer(self.peer)
         if reason := impossible(self):
             raise ValueError(reason)
         return self
@@ -63,45 +101,123 @@ class Case(BaseModel):
     @property
     def case_id(self) -> str:
         """A readable identity that is safe in a URL: `tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm`."""
-        authentication = f"rsa-{self.rsa_bits}" if self.rsa_bits else f"ecdsa-{self.curve}"
-        parts = [self.protocol, self.key_exchange, authentication, self.group, self.cipher]
+        key = self.key_name if self.rsa_bits or self.curve != NOTHING else NOTHING
+        parts = [self.protocol, self.key_exchange, key, self.group, self.cipher, *_id_parts(self)]
         return "_".join(part for part in parts if part != NOTHING).lower()
 
     @property
     def label(self) -> str:
         """What a person reads: `TLS 1.2 ECDHE-RSA, RSA 2048, P-256`; the usual cipher is left out."""
-        authentication = f"RSA {self.rsa_bits}" if self.rsa_bits else f"ECDSA {self.curve}"
-        parts = [f"{self.protocol.replace('TLSv', 'TLS ')} {self.key_exchange}", authentication]
-        if self.group != NOTHING:
-            parts.append(self.group)
-        if self.cipher != Cipher.AES_128_GCM:
-            parts.append(self.cipher)
-        return ", ".join(parts)
+        key = f"{self.key_exchange.key} {self.rsa_bits or self.curve}"
+        if not self.rsa_bits and self.curve == NOTHING:
+            key = self.key_exchange.key if self.key_exchange.method is Method.DEFAULT else NOTHING
+        first = f"{self.protocol.replace('TLSv', 'TLS ')} {self.key_exchange}"
+        if self.key_exchange.method is Method.DEFAULT and self.protocol is Protocol.DEFAULT:
+            first = "Default settings"
+        cipher = NOTHING if self.cipher is Cipher.AES_128_GCM else self.cipher
+        return ", ".join(part for part in (first, key, self.group, cipher, *_label_parts(self)) if part != NOTHING)
 
     @property
     def key_name(self) -> str:
-        """The name of the certificate's key among the key material."""
-        return f"rsa-{self.rsa_bits}" if self.rsa_bits else f"ecdsa-{self.curve}"
+        """The name of the certificate's key among the key material: `rsa-2048`, `ecdsa-P-256`, `ed25519`."""
+        parameter = str(self.rsa_bits) if self.rsa_bits else self.curve
+        key = self.key_exchange.key.lower()
+        return key if parameter == NOTHING else f"{key}-{parameter}"
 
     @property
     def dh_parameters_name(self) -> str | None:
         """The name of the custom Diffie-Hellman parameters, or None when the case has none."""
-        return self.group if self.group.startswith("dh-") else None
+        return self.group if is_custom_dh(self.group) else None
+
+    @property
+    def variation(self) -> dict[str, Any]:
+        """The fields beyond FIRST_FIELDS that differ from their defaults, as JSON has them."""
+        return self.model_dump(mode="json", exclude=set(FIRST_FIELDS), exclude_defaults=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the worker's environment needs beside the kit's own, so that the library sees the CPU of the case."""
+        return ENVIRONMENTS[self.cpu_features]
+
+    @property
+    def peer_reference(self) -> str | None:
+        """The subject that plays the other side, `openssl@system`, or None where the subject plays both."""
+        return None if self.peer == NOTHING else str(parse_peer(self.peer)[1])
+
+    @property
+    def roles(self) -> str:
+        """What the subject plays: `both`, `client` or `server`."""
+        if self.peer == NOTHING:
+            return "both"
+        return "client" if parse_peer(self.peer)[0] == "server" else "server"
+
+    def setup_fields(self) -> dict[str, str]:
+        """The words of the worker's `setup` request that follow from the case: all but `id` and the files."""
+        written = {
+            "protocol": self.protocol,
+            "key_exchange": self.key_exchange,
+            "cipher": self.cipher,
+            "group": self.group,
+            "rsa_bits": self.rsa_bits,
+            "curve": self.curve,
+            "chain_length": self.chain_length,
+            "client_authentication": self.client_authentication,
+            "resumption": self.resumption,
+            "early_data_bytes": self.early_data_bytes,
+            "anti_replay": self.anti_replay,
+            "hello_retry": self.hello_retry,
+            "fips": self.fips,
+            "threads": self.threads,
+            "roles": self.roles,
+        }
+        return {key: ("no", "yes")[value] if isinstance(value, bool) else str(value) for key, value in written.items()}
 
 
-def impossible(case: Case) -> str | None:
-    """Why no library can perform this case, or None.
+def parse_peer(peer: str) -> tuple[str, SubjectRef]:
+    """`server:openssl@system` as the role that the peer plays and the subject that plays it. Raises ValueError."""
+    role, _, reference = peer.partition(":")
+    if role not in ("client", "server"):
+        raise ValueError(f"{peer!r} is no peer; peers look like server:openssl@system or client:gnutls@debian/trixie")
+    return role, SubjectRef.parse(reference)
 
-    Static RSA, custom Diffie-Hellman groups and secp192r1 are not part of TLS 1.3 (RFC 8446,
-    sections 1.2, 4.2.3 and 4.2.7); RFC 7905 defines no ChaCha20 suite for RSA key exchange.
-    """
-    if case.protocol is Protocol.TLS_1_3:
-        if case.key_exchange is KeyExchange.RSA:
-            return "TLS 1.3 has no static RSA key exchange"
-        if case.dh_parameters_name:
-            return "TLS 1.3 has no custom DH parameters, only the ffdhe groups"
-        if "secp192r1" in (case.group, case.curve):
-            return "TLS 1.3 has no secp192r1"
-    if case.key_exchange is KeyExchange.RSA and case.cipher is Cipher.CHACHA20_POLY1305:
-        return "no cipher suite joins RSA key exchange with CHACHA20-POLY1305"
-    return None
+
+def _id_parts(case: Case) -> list[str]:
+    """What differs from the defaults, in a fixed order."""
+    parts = {
+        f"chain-{case.chain_length}": case.chain_length > 1,
+        "client-auth": case.client_authentication,
+        str(case.resumption): case.resumption is not Resumption.NONE,
+        f"early-{case.early_data_bytes}": case.early_data_bytes > 0,
+        "anti-replay": case.anti_replay,
+        "hello-retry": case.hello_retry,
+        f"ocsp-{case.ocsp_bytes}": case.ocsp_bytes > 0,
+        "fips": case.fips,
+        f"threads-{case.threads}": case.threads > 1,
+        f"cpu-{case.cpu_features}": case.cpu_features is not CpuFeatures.NATIVE,
+        _peer_part(case.peer): case.peer != NOTHING,
+    }
+    return [part for part, differs in parts.items() if differs]
+
+
+def _label_parts(case: Case) -> list[str]:
+    parts = {
+        f"chain of {case.chain_length}": case.chain_length > 1,
+        "client certificate": case.client_authentication,
+        _RESUMED.get(case.resumption, ""): case.resumption is not Resumption.NONE,
+        f"early data of {case.early_data_bytes:,} bytes": case.early_data_bytes > 0,
+        "anti-replay": case.anti_replay,
+        "HelloRetryRequest": case.hello_retry,
+        f"OCSP response of {case.ocsp_bytes:,} bytes": case.ocsp_bytes > 0,
+        "FIPS": case.fips,
+        f"{case.threads} threads": case.threads > 1,
+        f"CPU features {case.cpu_features}": case.cpu_features is not CpuFeatures.NATIVE,
+        f"against {' '.join(case.peer.split(':'))}": case.peer != NOTHING,
+    }
+    return [part for part, differs in parts.items() if differs]
+
+
+def _peer_part(peer: str) -> str:
+    """`server-openssl-debian-trixie`; a hash goes behind where characters that say something are lost."""
+    plain = re.sub(r"[^a-z0-9.]+", "-", peer.lower())
+    lossless = re.fullmatch(r"[a-z0-9.:@/]+", peer)
+    return plain if lossless else f"{plain}-{content_hash(peer, length=6)}"

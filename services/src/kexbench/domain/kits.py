@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.variants import Variant, split_variant
 from kexbench.domain.versions import version_key
 
 Library = Literal["openssl", "gnutls", "fake"]
@@ -23,7 +24,12 @@ def _inside_the_kit(path: str) -> str:
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 RelativePath = Annotated[str, AfterValidator(_inside_the_kit)]
-SOURCE_PATTERN = r"^[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*$"
+SOURCE_MAX_LENGTH = 200
+SOURCE_PATTERN = (
+    r"^(?:[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*"
+    r"|prefix:(?:/\.?[A-Za-z0-9_+=~@-][A-Za-z0-9._+=~@-]*)+)$"
+)
+"""Words with slashes between them, or `prefix:` and an absolute path; never `..`, a blank or an empty part."""
 
 
 class _Frozen(BaseModel):
@@ -33,7 +39,7 @@ class _Frozen(BaseModel):
 class BuildProfile(_Frozen):
     """How a kit was made. Series of different profiles never join: relinking alone moves timings."""
 
-    provider: str = Field(description="who made the binaries: system, debian, fake")
+    provider: str = Field(description="who made the binaries: system, debian, prefix, fake")
     linkage: Literal["shared", "static"] = "shared"
     compiler: str = Field(description="of the library; `distribution` for a distribution's binaries")
     flags: str = Field(description="of the library's build; `distribution` for a distribution's binaries")
@@ -47,21 +53,20 @@ class BuildProfile(_Frozen):
 
     @property
     def label(self) -> str:
-        """What a person reads: `debian shared x86_64`; flags only where they are the builder's own choice."""
-        own = [word for word in (self.compiler, self.flags) if word not in ("distribution", "none")]
+        """What a person reads: `debian shared x86_64`; flags only where they are known and the builder's own choice."""
+        own = [word for word in (self.compiler, self.flags) if word not in ("distribution", "none", "unknown")]
         return " ".join([self.provider, self.linkage, *own, self.architecture])
 
 
 class SubjectRef(_Frozen):
-    """A library from a source, as people write it: `openssl@system`, `openssl@debian/trixie`, `fake@1.0`."""
+    """A library from a source, as people write it: `openssl@system`, `openssl@debian/trixie+burn=3000`, `fake@1.0`."""
 
     library: Library
     source: str
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not re.fullmatch(SOURCE_PATTERN, self.source):
-            raise ValueError(f"not a source: {self.source!r}; sources look like system or debian/trixie")
+        _check_source(self.library, self.source)
         return self
 
     @classmethod
@@ -72,10 +77,39 @@ class SubjectRef(_Frozen):
             raise ValueError(f"{text!r} names no source; write it as {library or 'openssl'}@system")
         if library not in LIBRARIES:
             raise ValueError(f"unknown library {library!r}; there are {', '.join(LIBRARIES)}")
+        _check_source(library, source)  # first, since pydantic would put words of its own before the reason
         return cls.model_validate({"library": library, "source": source})
+
+    @property
+    def origin(self) -> str:
+        """The source without its variants."""
+        return self._split[0]
+
+    @property
+    def variant(self) -> Variant:
+        """How the source is built differently on purpose."""
+        return self._split[1]
+
+    @property
+    def _split(self) -> tuple[str, Variant]:
+        return (self.source, Variant()) if self.library == "fake" else split_variant(self.source)
 
     def __str__(self) -> str:
         return f"{self.library}@{self.source}"
+
+
+def _check_source(library: str, source: str) -> None:
+    if len(source) > SOURCE_MAX_LENGTH:
+        raise ValueError(f"{source[:40]!r}… is not a source; it has more than {SOURCE_MAX_LENGTH} characters")
+    if not re.fullmatch(SOURCE_PATTERN, source):
+        if source.startswith("prefix:"):
+            raise ValueError(
+                f"{source!r} is not a source; a prefix is an absolute path of letters, digits and ._+=~@- "
+                "such as prefix:/opt/openssl"
+            )
+        raise ValueError(f"{source!r} is not a source; sources look like system or debian/trixie")
+    if library != "fake":  # whose settings look like variants
+        split_variant(source)
 
 
 class Package(_Frozen):

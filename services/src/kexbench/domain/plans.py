@@ -1,9 +1,11 @@
 """A plan: a spec expanded into cases x subjects x pools and packed into jobs."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import FIRST_FIELDS, Case
 
 HARNESS_VERSION = 1
 """Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
@@ -39,6 +41,8 @@ class Measure(_Frozen):
     batches: int
     batch_ns: int
     max_duration_s: int
+    resolve: float | None = Field(None, description="the change that shall be told, as a share, or null")
+    sentinel: bool = Field(True, description="whether a workload that never changes is measured along")
 
 
 class Job(_Frozen):
@@ -100,6 +104,7 @@ class Plan(_Frozen):
     jobs: tuple[Job, ...]
     estimated_s: float
     reference: Reference | None = None
+    peers: tuple[PlannedSubject, ...] = Field((), description="what plays the other side in cases with a peer")
 
     @property
     def invocations(self) -> int:
@@ -110,6 +115,16 @@ class Plan(_Frozen):
         return next(case for case in self.cases if case.case_id == case_id)
 
 
-def plan_id_of(plan_without_id: dict[str, object]) -> str:
-    """The identity of a plan: a hash of everything else in it."""
-    return content_hash(plan_without_id)
+def plan_id_of(plan: Plan) -> str:
+    """The identity of a plan: a hash of everything else in it. Fields that came after the first release count only
+    where they say something, so that a plan without them keeps its id."""
+    content: dict[str, Any] = plan.model_dump(mode="json", exclude={"plan_id"})
+    content["cases"] = [
+        {**case.model_dump(mode="json", include=set(FIRST_FIELDS)), **case.variation} for case in plan.cases
+    ]
+    for later, neutral in (("resolve", None), ("sentinel", True)):
+        if content["measure"][later] == neutral:
+            del content["measure"][later]
+    if not content["peers"]:
+        del content["peers"]
+    return content_hash(content)

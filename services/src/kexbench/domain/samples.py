@@ -10,15 +10,37 @@ from kexbench.domain.moments import UtcText
 
 
 class Metric(StrEnum):
-    """What is measured, per handshake; the unit stands last. A batch's total is divided by its handshakes."""
+    """What is measured, per handshake; the unit stands last. A batch's total is divided by its handshakes.
+
+    The first block comes from timed batches, the second from an untimed pass (workers/handshake/PROTOCOL.md,
+    "What is examined"): one value an invocation that has such a pass.
+    """
 
     CPU_NS = "cpu_ns"
     CLIENT_CPU_NS = "client_cpu_ns"
     SERVER_CPU_NS = "server_cpu_ns"
     WALL_NS = "wall_ns"
+    ELAPSED_NS = "elapsed_ns"
     FIRST_NS = "first_ns"
     CLIENT_BYTES = "client_bytes"
     SERVER_BYTES = "server_bytes"
+
+    CLIENT_RECORDS = "client_records"
+    SERVER_RECORDS = "server_records"
+    ROUND_TRIPS = "round_trips"
+    CLIENT_ALLOCATIONS = "client_allocations"
+    SERVER_ALLOCATIONS = "server_allocations"
+    HEAP_PEAK_BYTES = "heap_peak_bytes"
+    CLIENT_HELD_BYTES = "client_held_bytes"
+    SERVER_HELD_BYTES = "server_held_bytes"
+    CLIENT_INSTRUCTIONS = "client_instructions"
+    SERVER_INSTRUCTIONS = "server_instructions"
+    CLIENT_CYCLES = "client_cycles"
+    SERVER_CYCLES = "server_cycles"
+    CLIENT_BRANCH_MISSES = "client_branch_misses"
+    SERVER_BRANCH_MISSES = "server_branch_misses"
+    CLIENT_CACHE_MISSES = "client_cache_misses"
+    SERVER_CACHE_MISSES = "server_cache_misses"
 
 
 class OutcomeKind(StrEnum):
@@ -60,9 +82,22 @@ class Negotiated(_Frozen):
     cipher: str
     group: str
     signature: str
-    peer_key: str
-    peer_key_bits: int
+    peer_key: str | None
+    peer_key_bits: int = Field(description="0 for keys that come in one size")
     resumed: bool
+    client_key: str | None = Field(None, description="of the certificate that the client showed, or -")
+    chain_length: int | None = Field(None, description="certificates that the client got")
+    ocsp_bytes: int | None = Field(None, description="size of the stapled response that the client got")
+    early_data_bytes: int | None = Field(None, description="accepted by the server")
+    hello_retry: bool | None = Field(None, description="read off the wire")
+
+
+class Timer(_Frozen):
+    """What reading a worker's clocks cost, measured when it started."""
+
+    tick_source: str
+    tick_cost_ns: float
+    thread_cpu_clock_cost_ns: float
 
 
 class Invocation(_Frozen):
@@ -83,5 +118,6 @@ class Invocation(_Frozen):
     discarded_batches: int = Field(0, ge=0, description="batches repeated after an involuntary context switch")
     preempted_batches: int = Field(0, ge=0, description="batches kept although the thread was preempted in them")
     negotiated: dict[str, Negotiated] = Field(description="by subject")
+    timers: dict[str, Timer] = Field({}, description="by subject")
     samples: tuple[Sample, ...]
     outcomes: tuple[Outcome, ...]

@@ -59,15 +59,18 @@ def needed(binary: Path, attempt: Attempt, materials: Materials = THIS_MACHINE) 
     """
     host_loader = this_architecture().loader
     libraries = materials.libraries
-    loader = host_loader if libraries is None or materials.host_libc else libraries / host_loader.name
-    search = ["--inhibit-cache", "--library-path", str(libraries)] if libraries else []
+    on_host = materials.host_libc or materials.rest_from_host
+    loader = host_loader if libraries is None or on_host else libraries / host_loader.name
+    search = ["--library-path", str(libraries)] if libraries else []
+    if not materials.rest_from_host and libraries:
+        search.insert(0, "--inhibit-cache")
     output = attempt.run([str(loader), *search, "--list", str(binary)], stage="collect", timeout_s=30)
     if absent := _ABSENT.search(output):
         raise StepFailed("collect", f"{absent[1] or absent[2]} can't be found for the worker")
     # The loader lists itself under the path the binary names it by, or not at all for a library.
     found = {Path(name).name: Path(path) for name, path in _NEEDED.findall(output)}
     found[loader.name] = loader
-    if libraries:
+    if libraries and not materials.rest_from_host:
         for soname, path in found.items():
             if not path.is_relative_to(libraries) and not (materials.host_libc and is_libc(soname)):
                 raise StepFailed("collect", f"{soname} would come from this machine ({path}), not from the subject")

@@ -37,9 +37,15 @@ class DebianProvider:
         return "openssl@debian/SUITE, gnutls@debian/SUITE: the packages of a Debian suite, unpacked, never installed"
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.source) is not None
+        return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.origin) is not None
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        if ref.variant.relink is not None:
+            raise StepFailed(
+                "resolve",
+                "a suite's library can't be relinked",
+                f"relink what is installed, {ref.library}@system+relink=1, or a build of your own",
+            )
         archive = self._archive(ref)
         archive.refresh(attempt, forced=refresh)
         development = archive.package(_DEVELOPMENT[ref.library], attempt)
@@ -84,7 +90,7 @@ class DebianProvider:
         )
 
     def _archive(self, ref: SubjectRef) -> SuiteArchive:
-        match = _SOURCE.fullmatch(ref.source)
+        match = _SOURCE.fullmatch(ref.origin)
         assert match, "the shelf asks `provides` first"
         return SuiteArchive(match[1], self._mirror or host_mirror(), self._cache, self._lists_max_age_s)
 

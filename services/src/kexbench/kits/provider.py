@@ -4,8 +4,9 @@ Compiling and collecting are the same for all (worker.py, closure.py), so a prov
 resolves a reference and lays out headers and libraries. One provider a file.
 """
 
+import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -31,7 +32,8 @@ class Materials:
     """What the worker is compiled against and what it will run with.
 
     `libraries` is a folder with every library by its soname, or None for this machine's own.
-    `host_libc` says that the C library comes from this machine although the rest doesn't.
+    `host_libc` says that the C library comes from this machine although the rest doesn't; `rest_from_host` that
+    whatever isn't in the folder does. `library_words` stand on the link line in place of `-lssl -lcrypto`.
     `owners` tells which package a library's file came from, by the file's name.
     """
 
@@ -39,6 +41,8 @@ class Materials:
     link_flags: tuple[str, ...] = ()
     libraries: Path | None = None
     host_libc: bool = False
+    rest_from_host: bool = False
+    library_words: tuple[str, ...] | None = None
     owners: Mapping[str, Package] = field(default_factory=dict)
     development: tuple[Package, ...] = ()
 
@@ -65,6 +69,11 @@ class Provider(Protocol):
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         """Lay out what was resolved, inside the attempt's scratch folder where files are needed."""
         ...
+
+
+def file_hashes(files: Iterable[Path]) -> list[str]:
+    """SHA-256 of each file's content, under its own name, sorted; where the files lie doesn't matter."""
+    return sorted(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in set(files))
 
 
 def distribution_profile(provider: str) -> BuildProfile:

@@ -15,6 +15,7 @@ from kexbench.kits.closure import collect
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
+from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution
 from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
@@ -36,7 +37,7 @@ _ENVIRONMENT = {
 
 def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
     """Every provider there is. `cache` keeps downloads and must lie outside any checkout."""
-    return SystemProvider(compiler), DebianProvider(cache), FakeProvider()
+    return SystemProvider(compiler), DebianProvider(cache), PrefixProvider(), FakeProvider()
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Workshop:
         ref = resolution.ref
         materials = self._provider(ref).fetch(resolution, attempt)
         attempt.note(f"compiling the worker for {ref.library} {resolution.version}")
-        binary, flags = self.worker.compile(ref.library, attempt, materials)
+        binary, flags = self.worker.compile(ref, attempt, materials)
         if self.worker.sha256() != ingredients.worker_source_sha256:
             raise StepFailed("compile", "the worker's sources changed while they were compiled", "try again")
         kit = attempt.scratch / "kit"

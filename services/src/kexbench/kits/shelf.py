@@ -19,11 +19,14 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
+
+_LONGEST_NAME = 200
 
 
 class _RefIndex(BaseModel):
@@ -154,10 +157,16 @@ class Shelf:
             return None
 
     def _ref_path(self, ref: SubjectRef) -> Path:
-        return self.root / "refs" / f"{quote(str(ref), safe='@+=')}.json"
+        return self.root / "refs" / f"{_file_name(ref)}.json"
 
     def _log_path(self, ref: SubjectRef) -> Path:
-        return self.root / "logs" / f"{quote(str(ref), safe='@+=')}.log"
+        return self.root / "logs" / f"{_file_name(ref)}.log"
+
+
+def _file_name(ref: SubjectRef) -> str:
+    """Readable, one for each reference, and no longer than file systems take."""
+    name = quote(str(ref), safe="@+=")
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}-{content_hash(str(ref))}"
 
 
 def _differences(folder: Path) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ Versions come from the headers on the compiler's default path, so this works on 
 package names and versions are added where dpkg knows them.
 """
 
-import hashlib
 import re
 import shutil
 from collections.abc import Iterable
@@ -16,7 +15,8 @@ from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits.closure import needed
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
+from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile, file_hashes
+from kexbench.kits.relink import relinked_profile, static_parts
 
 
 @dataclass(frozen=True)
@@ -52,30 +52,45 @@ class SystemProvider:
         return "openssl@system, gnutls@system: what is installed on this machine"
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.library in _LIBRARIES and ref.source == "system"
+        return ref.library in _LIBRARIES and ref.origin == "system"
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
-        installed = _LIBRARIES[ref.library]
-        version = self._header_version(ref, installed, attempt)
-        link = self._run_compiler(attempt, f"-print-file-name={installed.link_name}").strip()
-        if not Path(link).is_absolute():
-            raise _absent(ref, installed, f"{installed.link_name} is not on the compiler's path")
-        libraries = needed(Path(link).resolve(), attempt)
-        # The loader lists what the library needs, not the library.
-        files = sorted({Path(link).resolve(), *(path.resolve() for path in libraries.values())})
-        contents = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-        owners = installed_packages(files, attempt)
+        version = self._header_version(ref, _LIBRARIES[ref.library], attempt)
+        libraries = self._libraries(ref, attempt)
+        files = {path.resolve() for path in libraries.values()}
+        profile = distribution_profile("system")
+        if ref.variant.relink is not None:
+            files |= set(static_parts(ref.library, libraries).archives)
+            profile = relinked_profile(profile)
+        owners = installed_packages(sorted(files), attempt)
         return Resolution(
             ref=ref,
             version=version,
-            profile=distribution_profile("system"),
-            fingerprint=content_hash([version, contents], length=64),
+            profile=profile,
+            fingerprint=content_hash([version, file_hashes(files)], length=64),
             packages=tuple(sorted_packages(owners.values())),
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
-        """Nothing to lay out: the compiler and the loader find the libraries by themselves."""
-        return THIS_MACHINE
+        """Nothing to lay out but a relink's objects: compiler and loader find the libraries by themselves."""
+        ref = resolution.ref
+        if ref.variant.relink is None:
+            return THIS_MACHINE
+        parts = static_parts(ref.library, self._libraries(ref, attempt))
+        owners = installed_packages(parts.archives, attempt)
+        return Materials(
+            library_words=parts.shuffled(ref.variant.relink, attempt.scratch / "objects"),
+            development=tuple(sorted_packages(owners.values())),
+        )
+
+    def _libraries(self, ref: SubjectRef, attempt: Attempt) -> dict[str, Path]:
+        """The library and all it needs."""
+        installed = _LIBRARIES[ref.library]
+        link = Path(self._run_compiler(attempt, f"-print-file-name={installed.link_name}").strip())
+        if not link.is_absolute():
+            raise _absent(ref, installed, f"{installed.link_name} is not on the compiler's path")
+        # The loader lists what the library needs, not the library.
+        return {link.name: link.resolve(), **needed(link.resolve(), attempt)}
 
     def _header_version(self, ref: SubjectRef, installed: _Installed, attempt: Attempt) -> str:
         try:

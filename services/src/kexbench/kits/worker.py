@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kexbench.domain.kits import KitManifest, Library
+from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials
@@ -46,7 +46,7 @@ class WorkerSource:
         output = attempt.run([self.compiler, "--version"], stage="compile", timeout_s=30)
         return output.partition("\n")[0].strip()
 
-    def compile(self, library: Library, attempt: Attempt, materials: Materials) -> tuple[Path, str]:
+    def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> tuple[Path, str]:
         """The linked worker in the attempt's scratch folder, and the flags with folders as placeholders."""
         build = attempt.scratch / "build"
         if any(character.isspace() for character in str(build)):
@@ -59,16 +59,21 @@ class WorkerSource:
         source = self.folder.resolve()
         mapped = (f"-ffile-prefix-map={attempt.scratch}=kit", f"-ffile-prefix-map={source}=worker")
         compile_flags = (*materials.compile_flags, *mapped)
+        words = materials.library_words or ()
+        own = [f"LIBS_{ref.library}={_for_make(words)}"] if words else []
+        burn = [f"BURN_PPM={ref.variant.burn}"] if ref.variant.burn is not None else []
         attempt.run(
             [
                 "make",
                 "-C",
                 str(source),
-                f"BACKEND={library}",
+                f"BACKEND={ref.library}",
                 f"BUILD={build}",
                 f"CC={self.compiler}",
                 f"CFLAGS_LIBRARY={_for_make(compile_flags)}",
                 f"LDFLAGS_LIBRARY={_for_make(materials.link_flags)}",
+                *own,
+                *burn,
             ],
             stage="compile",
             timeout_s=600,
@@ -76,7 +81,7 @@ class WorkerSource:
         binary = build / "worker"
         if not binary.is_file():
             raise StepFailed("compile", "make succeeded, but there is no worker")
-        flags = shlex.join((*compile_flags, *materials.link_flags))
+        flags = shlex.join((*compile_flags, *materials.link_flags, *words, *burn))
         return binary, flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
 
 

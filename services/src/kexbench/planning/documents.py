@@ -30,6 +30,8 @@ _TYPE_WORDS = {
     "missing": "is required",
     "int_parsing": "must be a whole number",
     "float_parsing": "must be a number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
     "string_type": "must be text",
     "list_type": "must be a list",
     "dict_type": "must be a mapping",

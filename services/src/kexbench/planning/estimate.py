@@ -1,29 +1,40 @@
 """How long a plan will take, roughly: to tell a coffee from a lunch, not to promise."""
 
 from kexbench.domain.cases import Case
+from kexbench.domain.cpu_features import CpuFeatures
+from kexbench.domain.dimensions import NOTHING, Resumption
 from kexbench.domain.plans import Measure
 
 INVOCATION_OVERHEAD_S = 0.05
 """Start, set-up and probe handshake of one worker."""
 WARM_UP_BATCHES = 2
 MIN_HANDSHAKES = 3
+_SLOWER_CPU = {CpuFeatures.X86_64_V2: 3.0, CpuFeatures.X86_64_V3: 2.0}
+"""Of OpenSSL's RSA, which gains most from new instructions."""
 
 
 def estimated_seconds(cases: tuple[Case, ...], subjects: int, pools: int, measure: Measure) -> float:
     """Seconds of measuring on one node a pool, pools one after the other."""
     per_subject = 0.0
     for case in cases:
-        batch_s = max(measure.batch_ns / 1e9, (MIN_HANDSHAKES + 1) * handshake_seconds(case))
-        per_subject += INVOCATION_OVERHEAD_S + (measure.batches + WARM_UP_BATCHES) * batch_s
+        turn_s = (MIN_HANDSHAKES + 1) * handshake_seconds(case) * case.threads
+        batch_s = max(measure.batch_ns / 1e9, turn_s)
+        workers = 1 if case.peer == NOTHING else 2
+        per_subject += INVOCATION_OVERHEAD_S * workers + (measure.batches + WARM_UP_BATCHES) * batch_s
     return per_subject * subjects * pools * measure.invocations
 
 
 def handshake_seconds(case: Case) -> float:
-    """A guess between the libraries: RSA and DH grow with the cube of their size."""
+    """CPU seconds of one handshake, a guess between the libraries: RSA and DH grow with the cube of their size."""
+    if case.resumption in (Resumption.SESSION_ID, Resumption.TICKET, Resumption.PSK):
+        return 0.0002  # symmetric cryptography alone
     seconds = 0.0005
+    signatures = 0 if case.resumption is Resumption.PSK_DHE else 1 + case.client_authentication
     if case.rsa_bits:
-        seconds += 0.0008 * (case.rsa_bits / 2048) ** 3
+        seconds += signatures * 0.0008 * (case.rsa_bits / 2048) ** 3 * _SLOWER_CPU.get(case.cpu_features, 1.0)
+    elif signatures > 1:
+        seconds += 0.0003
     if case.group.startswith(("dh-", "ffdhe")):
         bits = int(case.group.removeprefix("dh-").removeprefix("ffdhe"))
         seconds += 0.003 * (bits / 2048) ** 3
-    return seconds
+    return seconds + 0.0001 * (case.hello_retry + case.chain_length - 1)

@@ -1,67 +1,95 @@
 """A matrix expanded into cases; combinations that cannot exist are skipped with the reason."""
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from kexbench.domain.cases import NOTHING, Case, KeyExchange, custom_dh_group, impossible
+from pydantic.alias_generators import to_camel
+
+from kexbench.domain.cases import FIRST_FIELDS, Case, impossible
+from kexbench.domain.dimensions import (
+    NOTHING,
+    RSA_KEYS,
+    Cipher,
+    Key,
+    KeyExchange,
+    Method,
+    custom_dh_group,
+)
 from kexbench.domain.plans import Skipped
 from kexbench.planning.spec import Matrix
 
 MAX_CASES = 2000
+VARIATIONS = tuple(name for name in Case.model_fields if name not in FIRST_FIELDS)
+"""Dimensions of which every value goes with every key exchange, under the same name in a matrix and in a case."""
+_USUAL_GROUP = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ffdhe2048"}
 
 
 def count_cases(written: dict[str, Any]) -> int:
     """How many combinations a matrix names as it is written, faults and all, found without making any."""
 
-    def length(field: str, default: int) -> int:
+    def length(field: str, default: int = 1) -> int:
         values = written.get(field)
         return len(values) if isinstance(values, list) else default
 
-    groups_of: dict[str, int] = {
-        KeyExchange.RSA: length("rsaBits", 1),
-        KeyExchange.DHE_RSA: length("rsaBits", 1) * (length("dhBits", 0) + length("dhGroup", 0) or 1),
-        KeyExchange.ECDHE_RSA: length("rsaBits", 1) * length("group", 1),
-        KeyExchange.ECDHE_ECDSA: length("curve", 1) * length("group", 1),
-    }
+    def points(name: Any) -> int:
+        if not isinstance(name, str) or name not in set(KeyExchange):
+            return 1
+        exchange = KeyExchange(name)
+        keys = length("rsaBits") if exchange.key in RSA_KEYS else length("curve") if exchange.key is Key.ECDSA else 1
+        groups = {
+            Method.DHE: length("dhBits", 0) + length("dhGroup", 0) or 1,
+            Method.ECDHE: length("group"),
+            Method.MLKEM: length("group"),
+        }
+        ciphers = 1 if exchange.method is Method.DEFAULT else length("cipher")
+        return keys * groups.get(exchange.method, 1) * ciphers
+
     exchanges = written.get("keyExchange")
-    points = 1
-    if isinstance(exchanges, list):
-        points = sum(groups_of.get(name, 1) if isinstance(name, str) else 1 for name in exchanges)
-    return length("protocol", 1) * length("cipher", 1) * points
+    total = sum(map(points, exchanges)) if isinstance(exchanges, list) else 1
+    for field in ("protocol", *map(to_camel, VARIATIONS)):
+        total *= length(field)
+    return total
 
 
-def expand(matrices: list[Matrix]) -> tuple[tuple[Case, ...], tuple[Skipped, ...]]:
-    """All cases of the matrices in the order written, each once, and what was skipped."""
+def expand(matrices: list[Matrix], peers: Mapping[str, str]) -> tuple[tuple[Case, ...], tuple[Skipped, ...]]:
+    """All cases of the matrices in the order written, each once, and what was skipped. `peers` maps peers as they
+    are written to peers whose subject is named by its source."""
     cases: dict[str, Case] = {}
     skipped: dict[str, Skipped] = {}
     for matrix in matrices:
-        for protocol, key_exchange, cipher in product(matrix.protocol, matrix.key_exchange, matrix.cipher):
-            for rsa_bits, curve, group in product(*_dimensions(matrix, key_exchange)):
-                point = {
-                    "protocol": protocol,
-                    "key_exchange": key_exchange,
-                    "cipher": cipher,
-                    "rsa_bits": rsa_bits,
-                    "curve": curve,
-                    "group": group,
-                }
-                case = Case.model_construct(**point)  # type: ignore[arg-type]
-                if reason := impossible(case):
-                    skipped.setdefault(case.case_id, Skipped(combination=case.label, reason=reason))
-                else:
-                    cases.setdefault(case.case_id, Case.model_validate(point))
+        variations = [
+            [peers.get(value, value) if name == "peer" else value for value in getattr(matrix, name)]
+            for name in VARIATIONS
+        ]
+        for protocol, key_exchange in product(matrix.protocol, matrix.key_exchange):
+            for first in product(*_dimensions(matrix, key_exchange)):
+                for varied in product(*variations):
+                    point = {
+                        "protocol": protocol,
+                        "key_exchange": key_exchange,
+                        **dict(zip(("cipher", "rsa_bits", "curve", "group"), first, strict=True)),
+                        **dict(zip(VARIATIONS, varied, strict=True)),
+                    }
+                    case = Case.model_construct(**point)
+                    if reason := impossible(case):
+                        skipped.setdefault(case.case_id, Skipped(combination=case.label, reason=reason))
+                    else:
+                        cases.setdefault(case.case_id, Case.model_validate(point))
     return tuple(cases.values()), tuple(skipped.values())
 
 
-def _dimensions(matrix: Matrix, key_exchange: KeyExchange) -> tuple[list[int], list[str], list[str]]:
-    """The values of (rsa_bits, curve, group) that vary under a key exchange."""
-    ecdsa = key_exchange is KeyExchange.ECDHE_ECDSA
-    rsa_bits = [0] if ecdsa else list(matrix.rsa_bits)
-    curves: list[str] = list(matrix.curve) if ecdsa else [NOTHING]
-    if key_exchange is KeyExchange.RSA:
-        groups = [NOTHING]
-    elif key_exchange is KeyExchange.DHE_RSA:
-        groups = [*map(custom_dh_group, matrix.dh_bits or []), *(matrix.dh_group or [])] or ["ffdhe2048"]
-    else:
-        groups = list(matrix.group)
-    return rsa_bits, curves, groups
+def _dimensions(matrix: Matrix, key_exchange: KeyExchange) -> tuple[list[Any], ...]:
+    """The values of (cipher, rsa_bits, curve, group) that vary under a key exchange."""
+    method, key = key_exchange.method, key_exchange.key
+    groups: list[str] = [NOTHING]
+    if method is Method.DHE:
+        groups = [*map(custom_dh_group, matrix.dh_bits), *matrix.dh_group] or [_USUAL_GROUP[method]]
+    elif method in _USUAL_GROUP:
+        groups = [*matrix.group] or [_USUAL_GROUP[method]]
+    return (
+        [Cipher.DEFAULT] if method is Method.DEFAULT else list(matrix.cipher),
+        list(matrix.rsa_bits) if key in RSA_KEYS else [0],
+        list(matrix.curve) if key is Key.ECDSA else [NOTHING],
+        groups,
+    )

@@ -1,5 +1,9 @@
 """From a spec's text and a catalogue's text to a plan, or to all faults at once."""
 
+from collections.abc import Iterator, Mapping
+
+from kexbench.domain.dimensions import NOTHING
+from kexbench.domain.kits import LIBRARIES
 from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
@@ -25,11 +29,11 @@ def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     subjects, unknown = _subjects(document, catalogue)
-    faults += unknown
-    faults += _too_large(document)
+    peers, unknown_peers = _peers(document, catalogue)
+    faults += unknown + unknown_peers + _too_large(document) + _two_ways(document)
     if spec is None or faults:
         raise DocumentError(file, faults)
-    plan = _assemble(spec, subjects)
+    plan = _assemble(spec, subjects, peers)
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
     if faults := _unknown_references(document, plan) + _too_long(document, plan):
@@ -37,17 +41,21 @@ def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
     return plan
 
 
-def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...]) -> Plan:
-    cases, skipped = expand(spec.matrix)
+def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...], peers: Mapping[str, PlannedSubject]) -> Plan:
+    named = {written: f"{written.partition(':')[0]}:{peer.reference}" for written, peer in peers.items()}
+    cases, skipped = expand(spec.matrix, named)
     pools = tuple(spec.pools)
     measure = Measure(
         invocations=spec.measure.invocations,
         batches=spec.measure.batches,
         batch_ns=BATCH_NS,
         max_duration_s=spec.measure.max_duration,
+        resolve=spec.measure.resolve,
+        sentinel=spec.measure.sentinel,
     )
     references = tuple(subject.reference for subject in subjects)
     case_ids = tuple(case.case_id for case in cases)
+    needed = {case.peer_reference for case in cases}
     draft = Plan(
         plan_id="",
         spec_name=spec.metadata.name,
@@ -60,8 +68,9 @@ def _assemble(spec: Spec, subjects: tuple[PlannedSubject, ...]) -> Plan:
         jobs=pack.jobs(spec.metadata.name, pools, case_ids, references, measure.invocations),
         estimated_s=round(estimate.estimated_seconds(cases, len(subjects), len(pools), measure), 1),
         reference=Reference.model_validate(spec.reference.model_dump()) if spec.reference else None,
+        peers=tuple({peer.reference: peer for peer in peers.values() if peer.reference in needed}.values()),
     )
-    return draft.model_copy(update={"plan_id": plan_id_of(draft.model_dump(mode="json", exclude={"plan_id"}))})
+    return draft.model_copy(update={"plan_id": plan_id_of(draft)})
 
 
 def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSubject, ...], list[Fault]]:
@@ -83,6 +92,45 @@ def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSu
                 except UnknownSelector as error:
                     faults.append(document.fault(("subjects", index, library, position), str(error)))
     return tuple(found.values()), faults
+
+
+def _peers(document: Document, catalogue: Catalogue) -> tuple[dict[str, PlannedSubject], list[Fault]]:
+    """The subject of each peer by the peer as it is written; each must name exactly one."""
+    found: dict[str, PlannedSubject] = {}
+    faults: list[Fault] = []
+    for path, written in _matrix_values(document, "peer"):
+        library, at, selector = written.partition(":")[2].partition("@")
+        if written == NOTHING or not at or library not in LIBRARIES:
+            continue  # no peer, or a fault of its form
+        try:
+            subjects = resolve(library, selector, catalogue)
+            if len(subjects) > 1:
+                names = ", ".join(subject.source for subject in subjects)
+                raise UnknownSelector(f"'{selector}' names several versions of {library}, a peer is one: {names}")
+            found[written] = subjects[0]
+        except UnknownSelector as error:
+            faults.append(document.fault(path, str(error)))
+    return found, faults
+
+
+def _matrix_values(document: Document, field: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each value of a list of the matrix with its place, whatever else is wrong with the matrix."""
+    written = document.value.get("matrix")
+    several = isinstance(written, list)
+    for index, entry in enumerate(written if isinstance(written, list) else [written]):
+        values = entry.get(field) if isinstance(entry, dict) else None
+        for position, value in enumerate(values if isinstance(values, list) else []):
+            if isinstance(value, str):
+                yield (*(("matrix", index) if several else ("matrix",)), field, position), value
+
+
+def _two_ways(document: Document) -> list[Fault]:
+    """A fault where both ways are used to say how much is measured."""
+    written = document.value.get("measure")
+    if not isinstance(written, dict) or not {"invocations", "resolve"} <= written.keys():
+        return []
+    message = "give either invocations or resolve: what shall be resolved decides how many invocations it takes"
+    return [document.fault(("measure", "resolve"), message, at_key=True)]
 
 
 def _too_large(document: Document) -> list[Fault]:

@@ -5,20 +5,28 @@ Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case i
 
 import re
 from collections import Counter
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from kexbench.domain.cases import (
+from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures
+from kexbench.domain.dimensions import (
     DH_BITS,
+    NOTHING,
     RSA_BITS_MAX,
     RSA_BITS_MIN,
     Cipher,
+    Curve,
+    DhGroup,
+    EllipticGroup,
+    HybridGroup,
     KeyExchange,
+    MlkemGroup,
     Protocol,
+    Resumption,
 )
-from kexbench.domain.kits import SOURCE_PATTERN
+from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
 
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
@@ -28,6 +36,9 @@ MAX_REFERENCE_ROWS = 100
 Item = TypeVar("Item")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = "^([1-9][0-9]{0,5})([smh])$"
+_PERCENTAGE = r"^([0-9]{1,2}(\.[0-9]{1,4})?)%$"
+_RESOLVE_MIN, _RESOLVE_MAX = 0.001, 0.5
+_PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
 class _Written(BaseModel):
@@ -51,6 +62,14 @@ def _seconds(text: Any) -> Any:
     return int(found[1]) * _SECONDS[found[2]]
 
 
+def _share(text: Any) -> Any:
+    """`0.5%` as 0.005."""
+    found = re.fullmatch(_PERCENTAGE, text) if isinstance(text, str) else None
+    if not found or not _RESOLVE_MIN <= float(found[1]) / 100 <= _RESOLVE_MAX:
+        raise ValueError(f"must be a percentage from {_RESOLVE_MIN:.1%} to {_RESOLVE_MAX:.0%}, such as 0.5%")
+    return float(found[1]) / 100
+
+
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -68,11 +87,14 @@ def _known_dh_bits(bits: int) -> int:
 Distinct = Annotated[
     list[Item], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
 ]
-EcGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519"]
-Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
-DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096"]
+Group = Literal[EllipticGroup, HybridGroup, MlkemGroup]
 DhBits = Annotated[int, AfterValidator(_known_dh_bits)]
 RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
+ChainLength = Annotated[int, Field(ge=1, le=CHAIN_MAX)]
+EarlyDataBytes = Annotated[int, Field(ge=0, le=EARLY_DATA_MAX)]
+OcspBytes = Annotated[int, Field(ge=0, le=OCSP_MAX)]
+Threads = Annotated[int, Field(ge=1, le=THREADS_MAX)]
+Peer = Annotated[str, Field(pattern=_PEER)]
 LibraryName = Literal["openssl", "gnutls", "fake"]
 
 
@@ -82,16 +104,32 @@ class Metadata(_Written):
 
 
 class Matrix(_Written):
-    """Every combination of the values is a case; a dimension that a key exchange lacks is left out of it."""
+    """Every combination of the values is a case; a dimension that a key exchange lacks is left out of it, and
+    combinations that can't exist are skipped. What is not written has one value only, the first one allowed."""
 
     protocol: Distinct[Protocol]
     key_exchange: Distinct[KeyExchange]
     cipher: Distinct[Cipher] = [Cipher.AES_128_GCM]
-    rsa_bits: Distinct[RsaBits] = Field([2048], description="RSA key sizes of the certificates")
+    rsa_bits: Distinct[RsaBits] = Field([2048], description="key sizes of the RSA and RSA-PSS certificates")
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
-    group: Distinct[EcGroup] = Field(["P-256"], description="groups of ECDHE key exchanges")
+    group: Distinct[Group] = Field(
+        [], description="groups of ECDHE and MLKEM key exchanges; P-256 and MLKEM768 where none is given"
+    )
     dh_bits: Distinct[DhBits] = Field([], description="sizes of custom DH parameters")
     dh_group: Distinct[DhGroup] = Field([], description="named groups of DHE; ffdhe2048 where neither is given")
+    chain_length: Distinct[ChainLength] = Field([1], description="certificates that the server sends")
+    client_authentication: Distinct[bool] = Field([False], description="whether the client shows a certificate too")
+    resumption: Distinct[Resumption] = Field([Resumption.NONE], description="how a session is resumed")
+    early_data_bytes: Distinct[EarlyDataBytes] = Field([0], description="early data in the client's first flight")
+    anti_replay: Distinct[bool] = Field([False], description="whether the server refuses early data it may know")
+    hello_retry: Distinct[bool] = Field([False], description="whether the server has to ask for another key share")
+    ocsp_bytes: Distinct[OcspBytes] = Field([0], description="sizes of the stapled OCSP response; 0 for none")
+    fips: Distinct[bool] = Field([False], description="whether OpenSSL's FIPS provider does it all")
+    threads: Distinct[Threads] = Field([1], description="threads that share one context")
+    cpu_features: Distinct[CpuFeatures] = Field([CpuFeatures.NATIVE], description="what a library may use of the CPU")
+    peer: Distinct[Peer] = Field(
+        [NOTHING], description="the other side: server: or client: and a subject, such as server:openssl@system"
+    )
 
 
 Matrices = Annotated[list[Matrix], Field(min_length=1)]
@@ -101,13 +139,21 @@ OneLibrary = Annotated[dict[LibraryName, Selectors], Field(min_length=1, max_len
 
 
 class MeasureSpec(_Written):
+    """How much is measured: a number of invocations, or until changes of the share `resolve` can be told."""
+
+    model_config = ConfigDict(json_schema_extra={"not": {"required": ["invocations", "resolve"]}})
+
     invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
+    resolve: Annotated[
+        float | None, BeforeValidator(_share, json_schema_input_type=Annotated[str, Field(pattern=_PERCENTAGE)])
+    ] = None
     batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = 20
     max_duration: Annotated[
         int,
         BeforeValidator(_seconds, json_schema_input_type=Annotated[str, Field(pattern=_DURATION)]),
         Field(json_schema_extra={"default": "60m"}),
     ] = 3600
+    sentinel: Annotated[bool, Field(description="whether a workload that never changes is measured along")] = True
 
 
 class ReferenceRowSpec(_Written):
@@ -154,3 +200,10 @@ class Catalogue(_Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
     libraries: dict[LibraryName, list[CatalogueEntry]]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for library, entries in self.libraries.items():
+            for entry in entries:
+                SubjectRef.parse(f"{library}@{entry.source}")
+        return self

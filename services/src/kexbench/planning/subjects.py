@@ -6,7 +6,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
 
-_SOURCE = re.compile(r"system|debian/.+")
+_SOURCE = re.compile(r"system(?:\+.*)?|debian/.+|prefix:.*", re.DOTALL)
 """Selectors that name a source themselves, so that no catalogue entry is needed."""
 
 
@@ -27,9 +27,10 @@ def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[P
     if library == "fake" or _SOURCE.fullmatch(selector):
         try:
             SubjectRef.parse(f"{library}@{selector}")
-        except ValueError:
-            examples = "1.0 or 1.1+step=1.02" if library == "fake" else "system or debian/trixie"
-            raise UnknownSelector(f"'{selector}' is not a source; sources look like {examples}") from None
+        except ValueError as error:
+            if library == "fake":
+                raise UnknownSelector(f"'{selector}' is not a source; sources look like 1.0 or 1.1+step=1.02") from None
+            raise UnknownSelector(str(error)) from None
         return [PlannedSubject(library=library, source=selector, declared_version=None)]
     known = [TRACKED, *(entry.version or entry.source for entry in entries)]
     raise UnknownSelector(

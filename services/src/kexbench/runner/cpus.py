@@ -1,19 +1,36 @@
-"""Which CPU the workers are pinned to, and which are left to the runner."""
+"""Which CPUs the workers are pinned to, and which are left to the runner."""
 
 import os
+from dataclasses import dataclass
 
 
-def split_cpus(allowed: set[int]) -> tuple[int | None, set[int]]:
-    """(the workers' CPU, the runner's CPUs). The last CPU measures: interrupts mostly go to the first.
-    With a single CPU all share it, unpinned."""
+@dataclass(frozen=True)
+class Cpus:
+    """`measuring` is None where there is a single CPU, which all share unpinned."""
+
+    measuring: int | None
+    others: tuple[int, ...] = ()
+
+    def pin(self, threads: int) -> tuple[str, ...]:
+        """The worker's option: as many CPUs as it has threads, the measuring one first, the runner's after all
+        others; all there are where threads outnumber them."""
+        if self.measuring is None:
+            return ()
+        chosen = (self.measuring, *reversed(self.others))[:threads]
+        return ("--cpus", ",".join(map(str, sorted(chosen))))
+
+
+def split_cpus(allowed: set[int]) -> Cpus:
+    """The last CPU measures: interrupts mostly go to the first."""
     if len(allowed) < 2:
-        return None, allowed
-    cpu = max(allowed)
-    return cpu, allowed - {cpu}
+        return Cpus(None)
+    measuring = max(allowed)
+    return Cpus(measuring, tuple(sorted(allowed - {measuring})))
 
 
-def claim_cpus() -> int | None:
-    """Move this process off the workers' CPU and return that CPU."""
-    cpu, own = split_cpus(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, own)
-    return cpu
+def claim_cpus() -> Cpus:
+    """Move this process off the measuring CPU and return who may use what."""
+    cpus = split_cpus(os.sched_getaffinity(0))
+    if cpus.measuring is not None:
+        os.sched_setaffinity(0, cpus.others)
+    return cpus

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.runner.cpus import Cpus
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import turns
 from kexbench.runner.results import append_result, read_results
@@ -25,7 +26,7 @@ class Progress:
 
 
 def measure_job(
-    ticket: Ticket, cpu: int | None, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
+    ticket: Ticket, cpus: Cpus, log: Path, load: Callable[[], HostLoad], cancelled: Callable[[], bool]
 ) -> Iterator[Progress]:
     """Measure what the results file lacks. Ends early when cancelled or out of time, between invocations.
     Of the time that the whole plan may take, a job has the share of its invocations."""
@@ -38,7 +39,7 @@ def measure_job(
             return
         block = tuple(subject for subject in turn.block if (turn.case_id, subject) not in hopeless)
         if block and (turn.case_id, turn.invocation) not in done:
-            invocation = measure_invocation(ticket, replace(turn, block=block), cpu, log, load)
+            invocation = measure_invocation(ticket, replace(turn, block=block), cpus, log, load)
             append_result(ticket.results, invocation)
             hopeless.update(_hopeless(invocation))
         yield Progress(turn.case_id, number)

@@ -14,6 +14,8 @@ class Turn:
     case_id: str
     block: tuple[str, ...]
     invocation: int
+    examines: bool = False
+    """Whether the untimed pass is made too: with a case's first invocation in a job."""
 
 
 def turns(job: Job, seed: str) -> Iterator[Turn]:
@@ -24,7 +26,8 @@ def turns(job: Job, seed: str) -> Iterator[Turn]:
         random.Random(f"{seed}/{index}").shuffle(order)
         for case_id in order:
             for position, block in enumerate(job.blocks):
-                yield Turn(case_id, block, index * len(job.blocks) + position)
+                examines = index == job.first_invocation
+                yield Turn(case_id, block, index * len(job.blocks) + position, examines)
 
 
 def rounds(subjects: Sequence[str], count: int, seed: str) -> Iterator[list[str]]:

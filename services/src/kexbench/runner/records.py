@@ -13,12 +13,13 @@ class _Record(BaseModel):
 
 class Hello(_Record):
     type: Literal["hello"]
-    protocol_version: Literal[1]
+    protocol_version: Literal[2]
     library: str
     version: str
     version_text: str
     architecture: str
-    cpu: int | None
+    cpus: str | None
+    cpu_features: str | None
     tick_source: Literal["tsc", "cntvct", "monotonic", "virtual"]
     thread_cpu_clock_cost_ns: float
     tick_cost_ns: float
@@ -38,20 +39,54 @@ class Refused(_Record):
     detail: str | None
 
 
+Count = Annotated[int, Field(ge=0)]
+
+
 class Batch(_Record):
-    """Totals over `handshakes`; the first handshake stands apart."""
+    """Totals over `handshakes`; the first handshake stands apart. Null is what this worker can't know: the sides
+    of an unsplit batch, or the other worker's side."""
 
     type: Literal["batch"]
     id: str
     handshakes: int = Field(ge=1)
-    client_cpu_ns: int = Field(ge=0)
-    server_cpu_ns: int = Field(ge=0)
-    wall_ns: int = Field(ge=0)
-    first_client_ns: int = Field(ge=0)
-    first_server_ns: int = Field(ge=0)
-    client_bytes: int = Field(ge=0)
-    server_bytes: int = Field(ge=0)
-    involuntary_switches: int = Field(ge=0)
+    thread_cpu_ns: Count
+    client_cpu_ns: Count | None
+    server_cpu_ns: Count | None
+    wall_ns: Count | None
+    elapsed_ns: Count
+    first_client_ns: Count | None
+    first_server_ns: Count | None
+    client_bytes: Count
+    server_bytes: Count
+    involuntary_switches: Count
+
+
+class Examined(_Record):
+    """Totals over `handshakes` of an untimed pass. Null is what this machine or this process can't count."""
+
+    type: Literal["examined"]
+    id: str
+    handshakes: int = Field(ge=1)
+    client_bytes: Count
+    server_bytes: Count
+    client_records: Count
+    server_records: Count
+    round_trips: Count
+    client_allocations: Count | None
+    server_allocations: Count | None
+    heap_peak_bytes: Count | None
+    held_connections: int = Field(ge=1)
+    client_held_bytes: Count | None
+    server_held_bytes: Count | None
+    client_instructions: Count | None
+    server_instructions: Count | None
+    client_cycles: Count | None
+    server_cycles: Count | None
+    client_branch_misses: Count | None
+    server_branch_misses: Count | None
+    client_cache_misses: Count | None
+    server_cache_misses: Count | None
+    counters_absent: str | None
 
 
 class Failed(_Record):
@@ -72,7 +107,7 @@ class Bye(_Record):
     type: Literal["bye"]
 
 
-Record = Hello | Ready | Refused | Batch | Failed | RequestError | Bye
+Record = Hello | Ready | Refused | Batch | Examined | Failed | RequestError | Bye
 WorkerRecord: TypeAdapter[Record] = TypeAdapter(Annotated[Record, Field(discriminator="type")])
 
 

@@ -27,8 +27,8 @@ class WorkerHung(Exception):
 class Worker:
     """A worker as a context manager: leaving ends the process, whatever state it is in."""
 
-    def __init__(self, launch: Launch, stderr: Path) -> None:
-        """Start it and read its hello. Raises WorkerCrashed or WorkerHung."""
+    def __init__(self, launch: Launch, stderr: Path, sockets: tuple[int, ...] = ()) -> None:
+        """Start it, handing down `sockets`, and read its hello. Raises WorkerCrashed or WorkerHung."""
         self._buffer = b""
         with stderr.open("ab") as log:
             try:
@@ -41,29 +41,35 @@ class Worker:
                     stdout=subprocess.PIPE,
                     stderr=log,
                     bufsize=0,
+                    pass_fds=sockets,
                     process_group=0,
                 )
             except OSError as error:
                 raise WorkerCrashed(f"the worker does not start: {error}") from None
         try:
-            hello = self._read(START_TIMEOUT_S)
+            hello = self.receive(START_TIMEOUT_S)
             if not isinstance(hello, Hello):
                 raise WorkerCrashed(f"expected hello, got {hello.type}")
         except BaseException:
-            self._end()
+            self.close()
             raise
         self.hello = hello
 
     def ask(self, request: str, timeout_s: float) -> Record:
         """Send one request line and read its record. Raises WorkerCrashed or WorkerHung."""
+        self.send(request)
+        return self.receive(timeout_s)
+
+    def send(self, request: str) -> None:
+        """Raises WorkerCrashed."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(request.encode() + b"\n")
         except (BrokenPipeError, ValueError):
             raise WorkerCrashed(self._exit_text()) from None
-        return self._read(timeout_s)
 
-    def _read(self, timeout_s: float) -> Record:
+    def receive(self, timeout_s: float) -> Record:
+        """The next record. Raises WorkerCrashed or WorkerHung."""
         assert self._process.stdout is not None
         deadline = time.monotonic() + timeout_s
         descriptor = self._process.stdout.fileno()
@@ -92,7 +98,7 @@ class Worker:
             return "the worker closed its output"
         return f"the worker was ended by signal {-status}" if status < 0 else f"the worker ended with status {status}"
 
-    def _end(self) -> None:
+    def close(self) -> None:
         """Closing its input asks it to end; one that does not is killed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -110,4 +116,4 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self.close()

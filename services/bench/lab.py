@@ -1,0 +1,76 @@
+"""What every benchmark of the harness needs: kits, material, CPUs, and parties outside of any plan."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.plans import Job, Measure
+from kexbench.runner.cpus import Cpus, claim_cpus
+from kexbench.runner.party import Setting
+from kexbench.runner.ticket import Ticket, TicketKit
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+BATCH_NS = 5_000_000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured: all of it, or a quick look."""
+
+    invocations: int
+    batches: int
+    pool: int
+    peer_rounds: int
+
+
+FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=60)
+QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=15)
+
+
+class Lab:
+    """This machine's shelf and CPUs; making one moves this process off the measuring CPU."""
+
+    def __init__(self) -> None:
+        self.installation = Installation(Settings())
+        self.cpus: Cpus = claim_cpus()
+        self.log = Path(self.installation.settings.home) / "bench.log"
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+
+    def kit(self, reference: str) -> TicketKit:
+        """Built if need be. Raises KitError."""
+        shelf = self.installation.kits()
+        manifest = shelf.add(SubjectRef.parse(reference))
+        return TicketKit(folder=shelf.folder(manifest.kit_id), manifest=manifest)
+
+    def ticket(self, cases: Sequence[Case], kits: dict[str, TicketKit], batches: int) -> Ticket:
+        """A job of its own: every case, with all kits in one block."""
+        material = self.installation.material()
+        measure = Measure(invocations=1, batches=batches, batch_ns=BATCH_NS, max_duration_s=86400)
+        job = Job(
+            job_id="bench",
+            pool="local",
+            case_ids=tuple(case.case_id for case in cases),
+            blocks=(tuple(kits),),
+            first_invocation=0,
+            invocations=1,
+        )
+        return Ticket(
+            run_id="bench",
+            attempt=1,
+            host_id="bench",
+            seed="bench",
+            job=job,
+            measure=measure,
+            cases=tuple(cases),
+            kits=kits,
+            material_folder=material.folder,
+            material={case.case_id: material.provide(case) for case in cases},
+            results=self.log.with_suffix(".ndjson"),
+        )
+
+    def setting(self, case: Case, kits: dict[str, TicketKit], batches: int) -> Setting:
+        return Setting(self.ticket([case], kits, batches), case, self.cpus, self.log)
+

@@ -1,0 +1,130 @@
+"""How large a slowdown must be to be found, measured: slowdowns of known size are injected, and it is counted
+how often groups of invocations show them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from kexbench.analysis.detectable import POWER
+from kexbench.analysis.estimates import CONFIDENCE, Matrix, Vector, trimmed_interval
+from kexbench.analysis.resampling import Rejections, excludes_one, partition, rejections
+
+BOOTSTRAPS = 200
+BOOTSTRAP_GROUPS = 600
+"""Groups that are tested for each injection in each bootstrap draw."""
+
+
+@dataclass(frozen=True)
+class InjectionPower:
+    """How often one injected slowdown is found; at 0, how often something is found in nothing."""
+
+    injected: float
+    """As a fraction: 0.002 is 0.2%."""
+    ratio: float
+    low: float
+    high: float
+    """What the whole pool measures of the injection, with its interval: whether it is what it claims to be."""
+    invocations: int
+    detected: Rejections
+
+
+@dataclass(frozen=True)
+class SmallestChange:
+    """The slowdown that is found with probability 0.8, a fraction, and its interval; no upper bound where one
+    bootstrap draw in forty has no such slowdown."""
+
+    value: float
+    low: float
+    high: float | None
+
+
+@dataclass(frozen=True)
+class PowerCurve:
+    """One point an injection. No smallest change where the largest injection is not found often enough."""
+
+    group: int
+    alpha: float
+    injections: tuple[InjectionPower, ...]
+    smallest_change: SmallestChange | None
+
+
+def resampled_power(
+    ratios_by_injection: Mapping[float, Sequence[float]], group: int, resamples: int, alpha: float, seed: int
+) -> PowerCurve:
+    """The power of a comparison of `group` invocations, and the smallest change that it detects.
+
+    `ratios_by_injection`: the paired log ratios of each invocation, by injected slowdown (a fraction, 0 or more).
+    Each pool is cut `resamples` times at random into disjoint groups of `group` invocations, and each group is tested.
+
+    The smallest change is where the probit line through the powers of all injections crosses 0.8:
+    power = Phi(a + b log(1 + slowdown)), by maximum likelihood (Finney, Probit Analysis, 3rd edition, chapter 4). It
+    stays within the injections. Its 95% interval is that of the percentile bootstrap over invocations; where pools
+    have the same length, a position counts as one invocation of all of them.
+
+    ValueError for a slowdown below 0, fewer than two slowdowns, and a pool that makes less than two groups.
+    """
+    pools = {injected: np.asarray(values, dtype=float) for injected, values in sorted(ratios_by_injection.items())}
+    if len(pools) < 2 or min(pools) < 0:
+        raise ValueError(f"a power curve needs two slowdowns or more, none below 0: got {', '.join(map(str, pools))}")
+    random = np.random.default_rng(seed)
+    injections = tuple(_injection(injected, pool, group, resamples, alpha, random) for injected, pool in pools.items())
+    slowdowns = np.log1p(list(pools))
+    found = _crossings(slowdowns, np.array([[injection.detected.rate for injection in injections]]), injections)[0]
+    change = None
+    if 0 < found <= slowdowns[-1]:
+        draws = _crossings(slowdowns, _bootstrapped_rates(list(pools.values()), group, alpha, random), injections)
+        low, high = np.quantile(draws, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
+        bounds = float(np.expm1(low)), float(np.expm1(high)) if np.isfinite(high) else None
+        change = SmallestChange(float(np.expm1(found)), *bounds)
+    return PowerCurve(group, alpha, injections, change)
+
+
+def _injection(
+    injected: float, pool: Vector, group: int, resamples: int, alpha: float, random: np.random.Generator
+) -> InjectionPower:
+    detected = rejections(pool, group, resamples, alpha, random)
+    if detected is None:
+        raise ValueError(f"{len(pool)} invocations at a slowdown of {injected} do not make two groups of {group}")
+    ratio, low, high = (float(np.exp(value)) for value in trimmed_interval(pool))
+    return InjectionPower(injected, ratio, low, high, len(pool), detected)
+
+
+def _bootstrapped_rates(pools: list[Vector], group: int, alpha: float, random: np.random.Generator) -> Matrix:
+    """The share of groups that show something, a row a bootstrap draw, a column a pool."""
+    rates = np.empty((BOOTSTRAPS, len(pools)))
+    for row in rates:
+        places = random.random(max(map(len, pools)))
+        for column, pool in enumerate(pools):
+            drawn = pool[(places[: len(pool)] * len(pool)).astype(int)]
+            partitions = -(-BOOTSTRAP_GROUPS // (len(pool) // group))
+            row[column] = excludes_one(drawn[partition(len(pool), group, partitions, random)], alpha).mean()
+    return rates
+
+
+def _crossings(slowdowns: Vector, rates: Matrix, injections: Sequence[InjectionPower]) -> Vector:
+    """Where the probit line of each row of rates crosses the wanted power; infinite where it does not rise.
+
+    Fisher's scoring for all rows at once. Rates are kept half a test away from 0 and 1, so that the line of a
+    power that jumps from one to the other stays finite.
+    """
+    tests = np.array([injection.detected.tests for injection in injections])
+    seen = np.clip(rates, 0.5 / tests, 1 - 0.5 / tests)
+    design = np.column_stack([np.ones_like(slowdowns), slowdowns / slowdowns[-1]])
+    lines = np.linalg.lstsq(design, scipy.stats.norm.ppf(seen).T, rcond=None)[0].T
+    for _ in range(50):
+        linear = np.clip(lines @ design.T, -6, 6)
+        expected, density = scipy.stats.norm.cdf(linear), scipy.stats.norm.pdf(linear)
+        weights = tests * density**2 / (expected * (1 - expected))
+        information = np.einsum("rk,ki,kj->rij", weights, design, design)
+        score = np.einsum("rk,ki->ri", weights * (seen - expected) / density, design)
+        step = np.linalg.solve(information, score[:, :, np.newaxis])[:, :, 0]
+        lines += step
+        if np.abs(step).max() < 1e-8:
+            break
+    rising = lines[:, 1] > 0
+    crossings = np.full(len(rates), np.inf)
+    crossings[rising] = (scipy.stats.norm.ppf(POWER) - lines[rising, 0]) / lines[rising, 1] * slowdowns[-1]
+    bounded: Vector = np.maximum(crossings, 0)
+    return bounded

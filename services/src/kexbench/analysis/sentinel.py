@@ -1,0 +1,52 @@
+"""The sentinel, a frozen subject that takes part in every job: what it does is the host's doing, not a library's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT, trimmed_interval
+
+
+@dataclass(frozen=True)
+class HostMove:
+    """What the sentinel costs in a later run relative to an earlier one: 1.02 is a host that became 2% slower."""
+
+    ratio: float
+    low: float
+    high: float
+    cases: int
+    moved: bool
+    """The whole interval lies beyond 0.5% on one side: a host event, and no regression of any library."""
+
+
+def through_sentinel(subject: Mapping[str, float], sentinel: Mapping[str, float]) -> dict[str, float]:
+    """A subject's value relative to the sentinel's in the same invocation, for each invocation that holds both.
+
+    Two runs are comparable as such ratios, since what the host did is in both values. The keys stay those of one
+    run: before two runs go to `compare`, put the run's id before them, else equal numbers look like pairs.
+    """
+    return {
+        key: value / sentinel[key]
+        for key, value in subject.items()
+        if key in sentinel and min(value, sentinel[key]) > 0
+    }
+
+
+def host_moves(earlier: Mapping[str, Sequence[float]], later: Mapping[str, Sequence[float]]) -> HostMove | None:
+    """Whether a host moved between two runs, from the sentinel's invocation medians in each run by case.
+
+    Each case that both runs hold gives one value, the log ratio of its medians over invocations; their 20% trimmed
+    mean and its t interval span what the cases have in common, so that one odd case moves nothing. The cases
+    are the statistical unit here: None with fewer than three.
+    """
+    shared = [case for case in earlier if _positive(earlier[case]) and _positive(later.get(case, ()))]
+    if len(shared) < MIN_COMPARED_INVOCATIONS:
+        return None
+    logs = np.array([np.log(np.median(later[case])) - np.log(np.median(earlier[case])) for case in shared])
+    ratio, low, high = (float(np.exp(value)) for value in trimmed_interval(logs))
+    return HostMove(ratio, low, high, len(shared), moved=low > 1 + RELEVANT or high < 1 - RELEVANT)
+
+
+def _positive(values: Sequence[float]) -> bool:
+    return bool(values) and min(values) > 0

@@ -1,0 +1,146 @@
+"""The values of a case's dimensions: the words of the worker's protocol, written here and nowhere else in Python."""
+
+import re
+from enum import StrEnum
+from typing import Literal, get_args
+
+NOTHING = "-"
+"""The value of a dimension that a case does not have, the same word as in the worker's protocol."""
+
+
+class Protocol(StrEnum):
+    TLS_1_2 = "TLSv1.2"
+    TLS_1_3 = "TLSv1.3"
+    DEFAULT = "default"
+
+
+class Method(StrEnum):
+    """How the secret is agreed on: the part of a key exchange before its hyphen."""
+
+    RSA = "RSA"
+    DHE = "DHE"
+    ECDHE = "ECDHE"
+    MLKEM = "MLKEM"
+    DEFAULT = "default"
+
+
+class Key(StrEnum):
+    """The certificate's key: the part of a key exchange behind its hyphen."""
+
+    RSA = "RSA"
+    RSA_PSS = "RSA-PSS"
+    ECDSA = "ECDSA"
+    ED25519 = "Ed25519"
+    ED448 = "Ed448"
+    ML_DSA_44 = "ML-DSA-44"
+    ML_DSA_65 = "ML-DSA-65"
+    ML_DSA_87 = "ML-DSA-87"
+
+
+RSA_KEYS = (Key.RSA, Key.RSA_PSS)
+ML_DSA_KEYS = (Key.ML_DSA_44, Key.ML_DSA_65, Key.ML_DSA_87)
+
+
+class KeyExchange(StrEnum):
+    """`RSA`, or every method with every key. A test holds this list to the two above; an enum has to be written out
+    for a type checker to know its members."""
+
+    RSA = "RSA"
+    DHE_RSA = "DHE-RSA"
+    DHE_RSA_PSS = "DHE-RSA-PSS"
+    DHE_ECDSA = "DHE-ECDSA"
+    DHE_ED25519 = "DHE-Ed25519"
+    DHE_ED448 = "DHE-Ed448"
+    DHE_ML_DSA_44 = "DHE-ML-DSA-44"
+    DHE_ML_DSA_65 = "DHE-ML-DSA-65"
+    DHE_ML_DSA_87 = "DHE-ML-DSA-87"
+    ECDHE_RSA = "ECDHE-RSA"
+    ECDHE_RSA_PSS = "ECDHE-RSA-PSS"
+    ECDHE_ECDSA = "ECDHE-ECDSA"
+    ECDHE_ED25519 = "ECDHE-Ed25519"
+    ECDHE_ED448 = "ECDHE-Ed448"
+    ECDHE_ML_DSA_44 = "ECDHE-ML-DSA-44"
+    ECDHE_ML_DSA_65 = "ECDHE-ML-DSA-65"
+    ECDHE_ML_DSA_87 = "ECDHE-ML-DSA-87"
+    MLKEM_RSA = "MLKEM-RSA"
+    MLKEM_RSA_PSS = "MLKEM-RSA-PSS"
+    MLKEM_ECDSA = "MLKEM-ECDSA"
+    MLKEM_ED25519 = "MLKEM-Ed25519"
+    MLKEM_ED448 = "MLKEM-Ed448"
+    MLKEM_ML_DSA_44 = "MLKEM-ML-DSA-44"
+    MLKEM_ML_DSA_65 = "MLKEM-ML-DSA-65"
+    MLKEM_ML_DSA_87 = "MLKEM-ML-DSA-87"
+    DEFAULT_RSA = "default-RSA"
+    DEFAULT_RSA_PSS = "default-RSA-PSS"
+    DEFAULT_ECDSA = "default-ECDSA"
+    DEFAULT_ED25519 = "default-Ed25519"
+    DEFAULT_ED448 = "default-Ed448"
+    DEFAULT_ML_DSA_44 = "default-ML-DSA-44"
+    DEFAULT_ML_DSA_65 = "default-ML-DSA-65"
+    DEFAULT_ML_DSA_87 = "default-ML-DSA-87"
+
+    @property
+    def method(self) -> Method:
+        return Method(self.partition("-")[0])
+
+    @property
+    def key(self) -> Key:
+        return Key(self.partition("-")[2] or Key.RSA)
+
+
+class Cipher(StrEnum):
+    AES_128_GCM = "AES-128-GCM"
+    AES_256_GCM = "AES-256-GCM"
+    CHACHA20_POLY1305 = "CHACHA20-POLY1305"
+    DEFAULT = "-"
+
+
+class Resumption(StrEnum):
+    """`session-id` and `ticket` are TLS 1.2's, `psk` (without a key share) and `psk-dhe` (with one) TLS 1.3's."""
+
+    NONE = "none"
+    SESSION_ID = "session-id"
+    TICKET = "ticket"
+    PSK = "psk"
+    PSK_DHE = "psk-dhe"
+
+
+PSK_RESUMPTIONS = (Resumption.PSK, Resumption.PSK_DHE)
+
+EllipticGroup = Literal["secp192r1", "P-256", "P-384", "P-521", "X25519", "X448"]
+HybridGroup = Literal["X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024"]
+MlkemGroup = Literal["MLKEM512", "MLKEM768", "MLKEM1024"]
+DhGroup = Literal["ffdhe2048", "ffdhe3072", "ffdhe4096", "ffdhe6144", "ffdhe8192"]
+Curve = Literal["secp192r1", "P-256", "P-384", "P-521"]
+"""Of an ECDSA certificate's key."""
+EC_GROUPS: tuple[EllipticGroup, ...] = get_args(EllipticGroup)
+HYBRID_GROUPS: tuple[HybridGroup, ...] = get_args(HybridGroup)
+MLKEM_GROUPS: tuple[MlkemGroup, ...] = get_args(MlkemGroup)
+DH_GROUPS: tuple[DhGroup, ...] = get_args(DhGroup)
+CURVES: tuple[Curve, ...] = get_args(Curve)
+DH_BITS = (1024, 1536, 1776, 2048, 2432, 3072)
+"""Sizes of custom Diffie-Hellman parameters that are shipped, so that all installations use the same."""
+RSA_BITS_MIN, RSA_BITS_MAX = 1024, 8192
+_CUSTOM_DH = re.compile(r"dh-([1-9][0-9]{2,4})")
+_WORKER_DH_BITS = range(512, 8193)
+
+
+def custom_dh_group(dh_bits: int) -> str:
+    """The group name of custom (not RFC 7919) Diffie-Hellman parameters."""
+    return f"dh-{dh_bits}"
+
+
+def is_custom_dh(group: str) -> bool:
+    found = _CUSTOM_DH.fullmatch(group)
+    return found is not None and int(found[1]) in _WORKER_DH_BITS
+
+
+def group_fits(group: str, method: Method) -> bool:
+    """Whether a key exchange of this method can be done in the group; `-` fits where the method has none."""
+    if method is Method.DHE:
+        return group in DH_GROUPS or is_custom_dh(group)
+    if method is Method.ECDHE:
+        return group in EC_GROUPS or group in HYBRID_GROUPS
+    if method is Method.MLKEM:
+        return group in MLKEM_GROUPS
+    return group == NOTHING

@@ -1,0 +1,96 @@
+"""A build tree or an installation of one's own: `openssl@prefix:/home/me/openssl`, `gnutls@prefix:/opt/gnutls`.
+
+The folder is read where it lies and never written to. What it lacks, such as the zlib that the library was built
+with, comes from this machine. A tree that was built again gives another kit; kits keep copies.
+"""
+
+import platform
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import BuildProfile, SubjectRef
+from kexbench.kits.buildwords import build_words
+from kexbench.kits.closure import needed
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials, Resolution, file_hashes
+from kexbench.kits.relink import StaticParts, relinked_profile, static_parts
+from kexbench.kits.tree import LAYOUTS, Tree, find_tree
+
+_PREFIX = "prefix:"
+
+
+class PrefixProvider:
+    """Folders that people name."""
+
+    def describe(self) -> str:
+        return "openssl@prefix:/DIR, gnutls@prefix:/DIR: a build tree or an installation of your own"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library in LAYOUTS and ref.origin.startswith(_PREFIX)
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        tree = _tree(ref)
+        files = {*tree.files, *_libraries(tree, attempt).values()}
+        compiler, flags = build_words(tree.files[-1], tree.makefile)
+        profile = BuildProfile(
+            provider="prefix",
+            linkage=tree.linkage,
+            compiler=compiler,
+            flags=flags,
+            libc="glibc",
+            architecture=platform.machine(),
+        )
+        if ref.variant.relink is not None:
+            files |= set(_parts(ref, tree, attempt).archives)
+            profile = relinked_profile(profile)
+        return Resolution(
+            ref=ref,
+            version=tree.version,
+            profile=profile,
+            fingerprint=content_hash([tree.version, file_hashes(files), file_hashes(tree.headers.values())], length=64),
+        )
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        """Headers are copied, so that nothing but the library's own comes from where the tree lies."""
+        ref = resolution.ref
+        tree = _tree(ref)
+        include = attempt.scratch / "include"
+        for name, path in tree.headers.items():
+            (include / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, include / name)
+        if ref.variant.relink is not None:
+            words = _parts(ref, tree, attempt).shuffled(ref.variant.relink, attempt.scratch / "objects")
+        else:
+            words = (*map(str, tree.files), *(tree.private_libraries() if tree.linkage == "static" else ()))
+        return replace(
+            _surroundings(tree),
+            compile_flags=(f"-I{include}",),
+            link_flags=(f"-Wl,-rpath-link,{tree.library_folder}",),
+            library_words=words,
+        )
+
+
+def _parts(ref: SubjectRef, tree: Tree, attempt: Attempt) -> StaticParts:
+    if tree.linkage == "static":
+        return StaticParts(tree.files, tree.private_libraries())
+    return static_parts(ref.library, _libraries(tree, attempt))
+
+
+def _libraries(tree: Tree, attempt: Attempt) -> dict[str, Path]:
+    """The library's own files and all that they need; a static library's needs are known when it is linked."""
+    found = {path.name: path for path in tree.files}
+    if tree.linkage == "shared":
+        for path in tree.files:
+            found |= needed(path, attempt, _surroundings(tree))
+    return found
+
+
+def _tree(ref: SubjectRef) -> Tree:
+    return find_tree(ref.library, Path(ref.origin.removeprefix(_PREFIX)))
+
+
+def _surroundings(tree: Tree) -> Materials:
+    """Where libraries are looked for at run time: beside the tree's, then where this machine has them."""
+    return Materials(libraries=tree.library_folder, rest_from_host=True)

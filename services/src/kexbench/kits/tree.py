@@ -1,0 +1,167 @@
+"""Where a build tree or an installation keeps a library's headers and files, and what is wrong when it doesn't."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kexbench.kits.closure import this_architecture
+from kexbench.kits.errors import StepFailed
+
+Linkage = Literal["shared", "static"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Folders relative to the tree in the order they are searched: a build tree's first, then an installation's.
+
+    `static_alone`: whether the static library will do without a shared one beside it. GnuTLS's leans on half a
+    dozen other libraries, which only the shared one names.
+    """
+
+    main_header: str
+    version: re.Pattern[str]
+    header_folders: tuple[str, ...]
+    library_folders: tuple[str, ...]
+    names: tuple[str, ...]
+    static_alone: bool
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "openssl": Layout(
+        "openssl/opensslv.h",
+        re.compile(r'OPENSSL_VERSION_TEXT\s+"OpenSSL (\S+)'),
+        ("include", "include/{triplet}"),
+        (".", "lib64", "lib/{triplet}", "lib"),
+        ("libssl", "libcrypto"),
+        static_alone=True,
+    ),
+    "gnutls": Layout(
+        "gnutls/gnutls.h",
+        re.compile(r'GNUTLS_VERSION\s+"(\S+)"'),
+        ("lib/includes", "include", "include/{triplet}"),
+        ("lib/.libs", "lib64", "lib/{triplet}", "lib"),
+        ("libgnutls",),
+        static_alone=False,
+    ),
+}
+_SOURCES = ("Configure", "configure", "configure.ac")
+_SOURCE_FOLDER = re.compile(r"^(?:SRCDIR|srcdir)\s*=\s*(\S+)$", re.MULTILINE)
+_VERSIONED = re.compile(r".*\.so\.[0-9.]+")
+_PRIVATE_LIBRARIES = re.compile(r"^Libs\.private:(.*)$", re.MULTILINE)
+_LINKER_WORD = re.compile(r"-l[A-Za-z0-9_+.-]+|-pthread")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What was found. `headers` by the name they are included as; `files` are the library's own, in link order."""
+
+    folder: Path
+    version: str
+    headers: Mapping[str, Path]
+    library_folder: Path
+    linkage: Linkage
+    files: tuple[Path, ...]
+
+    @property
+    def makefile(self) -> str:
+        """The text of the Makefile that the tree was built with; empty for an installation."""
+        return _text(self.folder / "Makefile")
+
+    def private_libraries(self) -> tuple[str, ...]:
+        """What OpenSSL's static library needs besides, as linker words, from its pkg-config file."""
+        for place in (self.library_folder / "pkgconfig", self.folder, self.folder / "exporters"):
+            if match := _PRIVATE_LIBRARIES.search(_text(place / "libcrypto.pc")):
+                return tuple(word for word in match[1].split() if _LINKER_WORD.fullmatch(word))
+        return ("-ldl", "-pthread")
+
+
+def find_tree(library: str, folder: Path) -> Tree:
+    """Raises StepFailed with what is missing and what to do about it."""
+    layout = LAYOUTS[library]
+    if not folder.is_dir():
+        raise StepFailed(
+            "resolve", f"there is no folder {folder}", "name the folder of a build tree or of an installation"
+        )
+    headers = _headers(layout, folder)
+    found = _library(layout, folder)
+    if layout.main_header not in headers or found is None:
+        raise _incomplete(library, layout, folder, layout.main_header in headers, found is not None)
+    version = layout.version.search(_text(headers[layout.main_header]))
+    if version is None:
+        raise StepFailed(
+            "resolve",
+            f"{headers[layout.main_header]} names no version of {library}",
+            "libraries that stem from OpenSSL are not supported" if library == "openssl" else "",
+        )
+    place, linkage, files = found
+    return Tree(folder, version[1], headers, place, linkage, files)
+
+
+def _headers(layout: Layout, folder: Path) -> dict[str, Path]:
+    """Of a tree that was built outside its sources, some headers lie there; those that were generated count."""
+    parent = Path(layout.main_header).parent
+    roots = [folder]
+    if match := _SOURCE_FOLDER.search(_text(folder / "Makefile")):
+        roots.insert(0, folder / match[1])
+    return {
+        f"{parent}/{path.name}": path
+        for root in roots
+        for place in _places(root, layout.header_folders)
+        for path in sorted((place / parent).glob("*.h"))
+    }
+
+
+def _library(layout: Layout, folder: Path) -> tuple[Path, Linkage, tuple[Path, ...]] | None:
+    places = _places(folder, layout.library_folders)
+    for place in places:
+        shared = [path for name in layout.names if (path := _shared(place, name))]
+        if len(shared) == len(layout.names):
+            return place, "shared", tuple(shared)
+    for place in places if layout.static_alone else ():
+        static = [path for name in layout.names if (path := place / f"{name}.a").is_file()]
+        if len(static) == len(layout.names):
+            return place, "static", tuple(static)
+    return None
+
+
+def _shared(place: Path, name: str) -> Path | None:
+    """The link without a version leads to what was built last; some installations have versions only."""
+    versions = [path for path in sorted(place.glob(f"{name}.so.*")) if _VERSIONED.fullmatch(path.name)]
+    return next((path for path in (place / f"{name}.so", *reversed(versions)) if path.is_file()), None)
+
+
+def _places(root: Path, parts: tuple[str, ...]) -> list[Path]:
+    return [root / part.format(triplet=this_architecture().triplet) for part in parts]
+
+
+def _incomplete(library: str, layout: Layout, folder: Path, has_headers: bool, has_library: bool) -> StepFailed:
+    if any((folder / name).exists() for name in _SOURCES):
+        return StepFailed("resolve", f"{library} is not built yet in {folder}", "configure it there and run make first")
+    wanted = " and ".join(f"{name}.so" for name in layout.names)
+    if layout.static_alone:
+        wanted += ", or " + " and ".join(f"{name}.a" for name in layout.names)
+    where = ", ".join(part.format(triplet=this_architecture().triplet) for part in layout.library_folders)
+    if has_headers:
+        return StepFailed(
+            "resolve",
+            f"{folder} has headers of {library}, but no library",
+            f"there must be {wanted}, in one of {where}",
+        )
+    if has_library:
+        return StepFailed(
+            "resolve", f"{folder} has {library}, but no headers", f"there must be include/{layout.main_header}"
+        )
+    return StepFailed(
+        "resolve",
+        f"{folder} is neither a build tree nor an installation of {library}",
+        f"there must be include/{layout.main_header}, and {wanted} in one of {where}",
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,87 @@
+"""Points of the whole space of cases, possible or not."""
+
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+
+from kexbench.domain.cases import Case, CpuFeatures
+from kexbench.domain.dimensions import (
+    CURVES,
+    DH_BITS,
+    DH_GROUPS,
+    EC_GROUPS,
+    HYBRID_GROUPS,
+    MLKEM_GROUPS,
+    RSA_KEYS,
+    Cipher,
+    Key,
+    KeyExchange,
+    Method,
+    Protocol,
+    Resumption,
+    custom_dh_group,
+)
+
+GROUPS_OF: dict[Method, list[str]] = {
+    Method.RSA: ["-"],
+    Method.DHE: [*DH_GROUPS, *map(custom_dh_group, DH_BITS)],
+    Method.ECDHE: [*EC_GROUPS, *HYBRID_GROUPS],
+    Method.MLKEM: [*MLKEM_GROUPS],
+    Method.DEFAULT: ["-"],
+}
+
+
+def first_points() -> list[Case]:
+    """Every combination of the six first dimensions that does not contradict itself, possible or not."""
+    found = []
+    for protocol, exchange, cipher in product(Protocol, KeyExchange, Cipher):
+        defaults = [exchange.method is Method.DEFAULT, protocol is Protocol.DEFAULT, cipher is Cipher.DEFAULT]
+        if any(defaults) != all(defaults):
+            continue
+        curves: list[str] = list(CURVES) if exchange.key is Key.ECDSA else ["-"]
+        sizes = [1024, 2048] if exchange.key in RSA_KEYS else [0]
+        for group, bits, curve in product(GROUPS_OF[exchange.method], sizes, curves):
+            found.append(
+                Case.model_construct(
+                    protocol=protocol, key_exchange=exchange, cipher=cipher, group=group, rsa_bits=bits, curve=curve
+                )
+            )
+    return found
+
+
+VARIATIONS: dict[str, list[Any]] = {
+    "chain_length": [1, 3],
+    "client_authentication": [False, True],
+    "resumption": list(Resumption),
+    "early_data_bytes": [0, 1024],
+    "anti_replay": [False, True],
+    "hello_retry": [False, True],
+    "ocsp_bytes": [0, 2048],
+    "fips": [False, True],
+    "threads": [1, 2],
+    "cpu_features": list(CpuFeatures),
+    "peer": ["-", "server:openssl@system", "client:gnutls@debian/trixie", "server:fake@1.0+step=1.02"],
+}
+"""Values of the later dimensions, the default first."""
+
+
+@st.composite
+def points(draw: st.DrawFn) -> Case:
+    """A point whose parts may contradict each other. Most differ from a usual case in a few dimensions only, since
+    of independent draws nearly all would be impossible for several reasons at once."""
+    case = draw(st.sampled_from(FIRST_POINTS))
+    anything: dict[str, st.SearchStrategy[Any]] = {
+        "protocol": st.sampled_from(Protocol),
+        "key_exchange": st.sampled_from(KeyExchange),
+        "cipher": st.sampled_from(Cipher),
+        "group": st.sampled_from([group for groups in GROUPS_OF.values() for group in groups]),
+        "rsa_bits": st.sampled_from([0, 2048]),
+        "curve": st.sampled_from(["-", *CURVES]),
+        **{name: st.sampled_from(values) for name, values in VARIATIONS.items()},
+    }
+    changed = draw(st.sets(st.sampled_from(sorted(anything)), max_size=3))
+    return case.model_copy(update={name: draw(anything[name]) for name in sorted(changed)})
+
+
+FIRST_POINTS = first_points()

@@ -1,0 +1,48 @@
+"""Variants stand behind a source, each once, in ranges that the error names."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kexbench.domain.variants import Variant, split_variant
+
+
+@pytest.mark.parametrize(
+    ("source", "origin", "variant"),
+    [
+        ("system", "system", Variant()),
+        ("system+relink=3", "system", Variant(relink=3)),
+        ("debian/trixie+burn=3000", "debian/trixie", Variant(burn=3000)),
+        ("system+burn=0+relink=99", "system", Variant(relink=99, burn=0)),
+        ("prefix:/opt/c++/x", "prefix:/opt/c++/x", Variant()),
+        ("prefix:/opt/a=b/x+burn=1", "prefix:/opt/a=b/x", Variant(burn=1)),
+    ],
+)
+def test_a_source_and_its_variants_come_apart(source: str, origin: str, variant: Variant) -> None:
+    assert split_variant(source) == (origin, variant)
+
+
+@pytest.mark.parametrize(
+    "suffix",
+    ["+relink=0", "+relink=100", "+relink=", "+relink=1.5", "+relink=01", "+burn=50001", "+burn=-1", "+speed=2"],
+)
+def test_what_is_no_variant_is_refused_with_those_there_are(suffix: str) -> None:
+    with pytest.raises(ValueError, match="there are relink=1 to 99 and burn=0 to 50000"):
+        split_variant(f"system{suffix}")
+
+
+def test_a_variant_given_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="relink is given twice"):
+        split_variant("system+relink=1+relink=1")
+
+
+def test_people_read_what_is_different() -> None:
+    assert Variant().label == ""
+    assert Variant(relink=3).label == "relink 3"
+    assert Variant(relink=3, burn=0).label == "relink 3, burn 0 ppm"
+    assert Variant(burn=3000).label == "burn 3000 ppm"
+
+
+@given(st.integers(1, 99), st.integers(0, 50_000), st.sampled_from(["system", "debian/sid", "prefix:/a+b"]))
+def test_what_was_put_together_comes_apart(relink: int, burn: int, origin: str) -> None:
+    assert split_variant(f"{origin}+relink={relink}+burn={burn}") == (origin, Variant(relink, burn))

@@ -1,0 +1,83 @@
+"""The worker in C and the planner in Python have the same rules: what one refuses, the other calls impossible."""
+
+import json
+import random
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.cases import Case, impossible
+from kexbench.domain.dimensions import KeyExchange, Method
+from kexbench.settings import Settings
+from tests.domain.spaces import FIRST_POINTS, GROUPS_OF, VARIATIONS
+
+SAMPLE = 4000
+NO_PEER = "a single role needs the option --peer"
+"""What a worker says to a possible case with a peer here, where it was started alone."""
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("worker")
+    source = Settings().workers
+    subprocess.run(["make", "-s", "-C", source, "BACKEND=fake", f"BUILD={build}"], check=True, capture_output=True)
+    return build / "worker"
+
+
+def sample() -> list[Case]:
+    """Cases of which each differs from a usual one in up to three dimensions, so that all rules are met."""
+    chance = random.Random(1)
+    anything: dict[str, list[object]] = {
+        **VARIATIONS,
+        "key_exchange": list(KeyExchange),
+        "group": [group for groups in GROUPS_OF.values() for group in groups],
+        "curve": ["-", "P-256", "secp192r1"],
+        "rsa_bits": [0, 2048],
+        **{name: list({getattr(point, name) for point in FIRST_POINTS}) for name in ("protocol", "cipher")},
+    }
+    changes = [chance.sample(sorted(anything), chance.randint(0, 3)) for _ in range(SAMPLE)]
+    return [
+        chance.choice(FIRST_POINTS).model_copy(
+            update={name: chance.choice(sorted(anything[name], key=str)) for name in names}
+        )
+        for names in changes
+    ]
+
+
+def setup_line(case: Case, number: int) -> str:
+    files = {
+        "key": "key.pem",
+        "certificate": "certificate.pem",
+        "dh_parameters": "dh.pem" if case.dh_parameters_name else "-",
+        "ocsp_response": "ocsp.der" if case.ocsp_bytes else "-",
+    }
+    words = {"id": f"case-{number}", **case.setup_fields(), **files}
+    return "setup " + " ".join(f"{key}={value}" for key, value in words.items())
+
+
+def answers(worker: Path, cases: list[Case]) -> list[dict[str, str]]:
+    lines = [setup_line(case, number) for number, case in enumerate(cases)]
+    done = subprocess.run(
+        [worker, "--material", "/"], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()[1:]]
+
+
+def test_the_worker_refuses_exactly_what_is_impossible(worker: Path) -> None:
+    cases = sample()
+    verdicts: Counter[str] = Counter()
+    for case, answer in zip(cases, answers(worker, cases), strict=True):
+        assert answer["type"] in ("ready", "refused"), answer
+        refused = answer["type"] == "refused" and answer["reason"] != NO_PEER
+        assert refused == (impossible(case) is not None), (case.case_id, answer, impossible(case))
+        verdicts[impossible(case) or "possible"] += 1
+    assert verdicts["possible"] > SAMPLE / 4
+    assert len({reason.partition(" (")[0] for reason in verdicts}) > 20, "the sample met few of the rules"
+
+
+def test_every_usual_case_of_every_key_exchange_is_known_to_the_worker(worker: Path) -> None:
+    usual = [point for point in FIRST_POINTS if not impossible(point)]
+    assert {case.key_exchange.method for case in usual} == set(Method)
+    assert Counter(answer["type"] for answer in answers(worker, usual)) == {"ready": len(usual)}

@@ -1,0 +1,86 @@
+/* The comparison that `make bench` sets the worker beside: OpenSSL handshakes in the plainest loop there is,
+ * sharing no code with the worker. Both sides in one thread over a pair of memory BIOs.
+ *
+ *   plain_openssl TLSv1.2|TLSv1.3 CIPHER GROUP SIGNATURE CERTIFICATE KEY
+ *
+ * For each line on standard input, a number of nanoseconds, it makes handshakes for at least as long and prints
+ * how many, and the CPU time of this thread, making and freeing the objects included. */
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void die(const char *what) {
+    fprintf(stderr, "plain_openssl: %s\n", what);
+    ERR_print_errors_fp(stderr);
+    exit(1);
+}
+
+static long long now_ns(clockid_t id) {
+    struct timespec now;
+    clock_gettime(id, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static SSL_CTX *make_context(char **argv) {
+    SSL_CTX *ctx = SSL_CTX_new(TLS_method());
+    int version = strcmp(argv[1], "TLSv1.3") == 0 ? TLS1_3_VERSION : TLS1_2_VERSION;
+    if (ctx == NULL || !SSL_CTX_set_min_proto_version(ctx, version) ||
+        !SSL_CTX_set_max_proto_version(ctx, version))
+        die("protocol");
+    if (version == TLS1_3_VERSION ? !SSL_CTX_set_ciphersuites(ctx, argv[2])
+                                  : !SSL_CTX_set_cipher_list(ctx, argv[2]))
+        die("cipher");
+    if (!SSL_CTX_set1_groups_list(ctx, argv[3]) || !SSL_CTX_set1_sigalgs_list(ctx, argv[4]))
+        die("group or signature");
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(ctx, 0);
+    return ctx;
+}
+
+static void handshake(SSL_CTX *client_ctx, SSL_CTX *server_ctx) {
+    SSL *client = SSL_new(client_ctx), *server = SSL_new(server_ctx);
+    BIO *client_bio, *server_bio;
+    if (client == NULL || server == NULL || !BIO_new_bio_pair(&client_bio, 0, &server_bio, 0))
+        die("objects");
+    SSL_set_bio(client, client_bio, client_bio);
+    SSL_set_bio(server, server_bio, server_bio);
+    SSL_set_connect_state(client);
+    SSL_set_accept_state(server);
+    int client_done = 0, server_done = 0;
+    for (int turn = 0; turn < 32 && !(client_done && server_done); turn++) {
+        client_done = client_done || SSL_do_handshake(client) == 1;
+        server_done = server_done || SSL_do_handshake(server) == 1;
+    }
+    if (!client_done || !server_done)
+        die("handshake");
+    SSL_free(client);
+    SSL_free(server);
+}
+
+int main(int argc, char **argv) {
+    char line[64];
+    if (argc != 7)
+        die("usage: plain_openssl PROTOCOL CIPHER GROUP SIGNATURE CERTIFICATE KEY");
+    SSL_CTX *client = make_context(argv), *server = make_context(argv);
+    if (SSL_CTX_use_certificate_file(server, argv[5], SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_use_PrivateKey_file(server, argv[6], SSL_FILETYPE_PEM) != 1)
+        die("material");
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        long long until = now_ns(CLOCK_MONOTONIC) + atoll(line), handshakes = 0;
+        long long start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        do {
+            handshake(client, server);
+            handshakes++;
+        } while (now_ns(CLOCK_MONOTONIC) < until);
+        printf("%lld %lld\n", handshakes, now_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+        fflush(stdout);
+    }
+    SSL_CTX_free(client);
+    SSL_CTX_free(server);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* What is read off the wire: records across any cut of the bytes, and the facts of a ServerHello. */
+#include "wire.h"
+
+#include "check.h"
+
+static struct wire wire;
+
+/* A ServerHello in one record, with a session id of two bytes and the extensions given as types. */
+static size_t hello(unsigned char *out, bool retry, const unsigned char *types, size_t count) {
+    size_t body = 2 + 32 + 1 + 2 + 3 + 2 + 4 * count;
+    unsigned char head[] = {22, 3, 3, 0, (unsigned char)(body + 4), 2, 0, 0, (unsigned char)body, 3, 3};
+    memcpy(out, head, sizeof head);
+    memset(out + sizeof head, 7, 32);
+    if (retry)
+        memcpy(out + sizeof head, WIRE_HELLO_RETRY_RANDOM, 32);
+    unsigned char *at = out + sizeof head + 32;
+    memcpy(at, "\x02\x01\x01\x13\x01\x00\x00", 7);
+    at[7] = (unsigned char)(4 * count);
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + 8 + 4 * i, (unsigned char[]){0, types[i], 0, 0}, 4);
+    return body + 4 + 5;
+}
+
+static void records(void) {
+    unsigned char bytes[300] = {0};
+    size_t sizes[] = {1, 100, 0, 160}, length = 0;
+    for (size_t i = 0; i < 4; i++) {
+        bytes[length + 4] = (unsigned char)sizes[i];
+        length += 5 + sizes[i];
+    }
+    for (size_t step = 1; step <= length; step++) {
+        wire_reset(&wire);
+        for (size_t at = 0; at < length; at += step)
+            wire_feed(&wire, bytes + at, length - at < step ? length - at : step);
+        CHECK_NUMBER(wire.records, 4);
+    }
+}
+
+static void facts(void) {
+    unsigned char bytes[128];
+    struct server_hello found;
+    wire_reset(&wire);
+    wire_feed(&wire, bytes, hello(bytes, false, (unsigned char[]){43, 51}, 2));
+    CHECK(wire_server_hello(&wire, &found));
+    CHECK(found.key_share && !found.pre_shared_key && !found.hello_retry);
+    wire_reset(&wire);
+    wire_feed(&wire, bytes, hello(bytes, true, (unsigned char[]){41}, 1));
+    CHECK(wire_server_hello(&wire, &found));
+    CHECK(!found.key_share && found.pre_shared_key && found.hello_retry);
+}
+
+static void cut_short(void) {
+    unsigned char bytes[128];
+    struct server_hello found;
+    size_t length = hello(bytes, false, (unsigned char[]){43, 51, 41}, 3);
+    for (size_t kept = 0; kept < length; kept++) {
+        wire_reset(&wire);
+        wire_feed(&wire, bytes, kept);
+        CHECK(!wire_server_hello(&wire, &found));
+    }
+    bytes[5] = 1; /* a ClientHello */
+    wire_reset(&wire);
+    wire_feed(&wire, bytes, length);
+    CHECK(!wire_server_hello(&wire, &found));
+}
+
+int main(void) {
+    sentence("records are counted however the bytes are cut", records);
+    sentence("a ServerHello tells its extensions and whether it is a HelloRetryRequest", facts);
+    sentence("half a ServerHello, or another message, tells nothing", cut_short);
+    return check_failures != 0;
+}
