@@ -130,7 +130,8 @@ static int pull_timeout(gnutls_transport_ptr_t pointer, unsigned milliseconds) {
 static unsigned flags_of(const struct side *side) {
     const struct context *c = side->context;
     unsigned flags = GNUTLS_NONBLOCK | gnutls_resumption_flags(c);
-    /* KEY_SHARE_TOP: else a TLS 1.3 client makes a second key share, on the certificate's curve, for nothing. */
+    /* KEY_SHARE_TOP: else a TLS 1.3 client makes a second key share, on the certificate's curve, for nothing.
+     */
     if (c->tls_case.method != METHOD_DEFAULT)
         flags |= GNUTLS_KEY_SHARE_TOP;
     return flags | (side->role == ROLE_CLIENT ? GNUTLS_CLIENT : GNUTLS_SERVER);
@@ -185,7 +186,8 @@ static struct side *open_side(struct context *context, enum role role, struct pi
 
 static enum progress failed(const struct side *side, const char *what, int code, struct fault *fault) {
     char reason[REASON_MAX];
-    snprintf(reason, sizeof reason, "the %s's %s failed", side->role == ROLE_CLIENT ? "client" : "server", what);
+    snprintf(reason, sizeof reason, "the %s's %s failed", side->role == ROLE_CLIENT ? "client" : "server",
+             what);
     gnutls_fault(fault, gnutls_kind_of(code), reason, code);
     return PROGRESS_FAILED;
 }

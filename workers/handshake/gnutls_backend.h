@@ -8,11 +8,11 @@
 
 struct replay_store; /* gnutls_replay.c */
 
-/* Written at set-up and by `keep` alone, so that sides of several threads may share it without a lock. The one
- * exception is `replay_store`, and a case with that has a single thread. */
+/* Written at set-up and by `keep` alone, so that sides of several threads may share it without a lock. The
+ * one exception is `replay_store`, and a case with that has a single thread. */
 struct context {
     struct tls_case tls_case;
-    gnutls_priority_t priority[2][2]; /* by role, and by whether the handshake resumes */
+    gnutls_priority_t priority[2][2];                /* by role, and by whether the handshake resumes */
     gnutls_certificate_credentials_t credentials[2]; /* by role */
     gnutls_dh_params_t dh;                           /* custom parameters, else NULL */
     gnutls_datum_t dh_prime;                         /* of `dh` */

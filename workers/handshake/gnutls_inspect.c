@@ -64,7 +64,8 @@ static const char *signature_of(gnutls_session_t session, bool resumed) {
     if (resumed || gnutls_kx_get(session) == GNUTLS_KX_RSA)
         return "-"; /* nothing was signed, but the library tells what it would have used, or once used */
     int sign = gnutls_sign_algorithm_get(session);
-    const char *name = gnutls_sign_get_name((gnutls_sign_algorithm_t)sign), *ours = gnutls_our_signature(name);
+    const char *name = gnutls_sign_get_name((gnutls_sign_algorithm_t)sign),
+               *ours = gnutls_our_signature(name);
     return ours != NULL ? ours : name;
 }
 
@@ -102,7 +103,8 @@ static bool inspect_client(struct side *side, struct negotiated *out, struct fau
     out->ocsp_bytes = gnutls_ocsp_status_request_get(side->session, &response) < 0 ? 0 : response.size;
     if (c->ocsp.size > 0 && !same_bytes(&response, &c->ocsp))
         return fault_set(fault, FAULT_MISMATCH, "ocsp_response: the server stapled %s %s",
-                         out->ocsp_bytes == 0 ? "nothing instead of" : "another than", c->tls_case.ocsp_response);
+                         out->ocsp_bytes == 0 ? "nothing instead of" : "another than",
+                         c->tls_case.ocsp_response);
     return true;
 }
 

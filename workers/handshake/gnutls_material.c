@@ -56,8 +56,8 @@ static const char *curve_of(gnutls_x509_crt_t certificate, unsigned *bits) {
     return ours != NULL ? ours : name;
 }
 
-/* A build may know the name and nothing more. Only making a key tells that for sure: what stops such a build from
- * reading one may as well be a fault of the file. */
+/* A build may know the name and nothing more. Only making a key tells that for sure: what stops such a build
+ * from reading one may as well be a fault of the file. */
 static bool has_ml_dsa(enum key_type type, struct fault *fault) {
     gnutls_x509_privkey_t key;
     int code = gnutls_x509_privkey_init(&key);
@@ -85,9 +85,10 @@ static bool describe_key(struct context *c, gnutls_x509_crt_t certificate, struc
     return certificate_fits(&c->tls_case, ours != NULL ? ours : name, bits, curve, fault);
 }
 
-static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsigned count, struct fault *fault) {
+static bool export_chain(struct context *c, const gnutls_x509_crt_t *list, unsigned count,
+                         struct fault *fault) {
     if (count != c->tls_case.chain_length)
-        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file has %u certificates",
+        return fault_set(fault, FAULT_ERROR, "chain_length: wanted %u, the file holds %u",
                          c->tls_case.chain_length, count);
     for (unsigned i = 0; i < count; i++) {
         int code = gnutls_x509_crt_export2(list[i], GNUTLS_X509_FMT_DER, &c->chain[i]);

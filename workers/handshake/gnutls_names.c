@@ -1,5 +1,6 @@
 /* GnuTLS has names for everything that priority strings and reports speak of. Asking by name instead of by
- * number lets one source serve headers that know fewer algorithms than the library, and the other way round. */
+ * number lets one source serve headers that know fewer algorithms than the library, and the other way round.
+ */
 #include "gnutls_backend.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What a server remembers of ClientHellos with early data. It is the application's to write, and part of what is
- * measured, so it is as cheap as such a memory can be: two hash tables of fixed size that take turns (RFC 8446,
- * section 8.2), so that forgetting costs nothing and a lookup takes constant time on average. */
+/* What a server remembers of ClientHellos with early data. It is the application's to write, and part of what
+ * is measured, so it is as cheap as such a memory can be: two hash tables of fixed size that take turns (RFC
+ * 8446, section 8.2), so that forgetting costs nothing and a lookup takes constant time on average. */
 #include "gnutls_backend.h"
 
 #include <stdlib.h>
@@ -50,8 +50,8 @@ static bool holds(struct table *table, uint64_t id) {
     return find(table, id)->generation == table->generation;
 }
 
-/* A table takes what is added during one window, and is kept for another one: what was added last is not asked
- * for any longer then. The new generation empties it. */
+/* A table takes what is added during one window, and is kept for another one: what was added last is not
+ * asked for any longer then. The new generation empties it. */
 static void take_turns(struct replay_store *store, time_t expires) {
     store->current = 1 - store->current;
     struct table *table = &store->tables[store->current];

@@ -1,4 +1,5 @@
-/* Resumption: the session that clients keep, the server's cache and ticket key, early data and anti-replay. */
+/* Resumption: the session that clients keep, the server's cache and ticket key, early data and anti-replay.
+ */
 #include "gnutls_backend.h"
 
 #include <string.h>
@@ -41,7 +42,8 @@ bool gnutls_make_resumption(struct context *c, struct fault *fault) {
     return !t->anti_replay || make_anti_replay(c, fault);
 }
 
-/* Flags of gnutls_init. With default settings none: a server without a ticket key issues no tickets anyway. */
+/* Flags of gnutls_init. With default settings none: a server without a ticket key issues no tickets anyway.
+ */
 unsigned gnutls_resumption_flags(const struct context *c) {
     const struct tls_case *t = &c->tls_case;
     unsigned flags = t->early_data_bytes > 0 ? GNUTLS_ENABLE_EARLY_DATA : 0;
@@ -62,8 +64,8 @@ static int copy(gnutls_datum_t *to, const gnutls_datum_t *from) {
     return 0;
 }
 
-/* --- The server's cache (TLS 1.2's session IDs). It holds one session: the full handshake at set-up stores it,
- * later ones retrieve it, so that no lock is needed. --- */
+/* --- The server's cache (TLS 1.2's session IDs). It holds one session: the full handshake at set-up stores
+ * it, later ones retrieve it, so that no lock is needed. --- */
 
 static int store_session(void *pointer, gnutls_datum_t id, gnutls_datum_t session) {
     struct context *c = pointer;
@@ -146,7 +148,8 @@ bool gnutls_keep(struct side *client, struct fault *fault) {
     gnutls_datum_t session = {0};
     if (is_tls_1_3_resumption(&c->tls_case) && !read_ticket(client, fault))
         return false;
-    if (uses_tickets(&c->tls_case) && !(gnutls_session_get_flags(client->session) & GNUTLS_SFLAGS_SESSION_TICKET))
+    if (uses_tickets(&c->tls_case) &&
+        !(gnutls_session_get_flags(client->session) & GNUTLS_SFLAGS_SESSION_TICKET))
         return fault_set(fault, FAULT_ERROR, "the server issued no ticket");
     int code = gnutls_session_get_data2(client->session, &session);
     if (code < 0)
