@@ -230,7 +230,6 @@ static enum progress step(struct side *side, struct fault *fault) {
 const struct backend backend = {
     .library = "gnutls",
     .clock = &real_clock,
-    .counter_events = hardware_events,
     .takes_settings = false,
     .start = start,
     .version = version,

@@ -58,6 +58,9 @@ def test_a_document_names_the_schema_it_satisfies(document: Path) -> None:
         ("description: Two versions of a made-up library.", "description: 2026"),
         ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  dhBits: [1776]\n  dhGroup: [ffdhe2048]"),
         ("measure:", REFERENCE + "measure:"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA, default-RSA-PSS]\n  fips: [false, true]\n  threads: [1, 256]"),
+        ("[RSA, ECDHE-ECDSA]", '[RSA]\n  peer: ["-", "server:openssl@3.0", client:openssl@debian/trixie]'),
+        ("invocations: 6", "resolve: 0.5%, sentinel: no"),
     ],
     ids=lambda change: change[1][:25],
 )
@@ -69,7 +72,7 @@ def test_what_plans_satisfies_the_schema_both_as_text_and_as_editors_read_it(cha
     assert complaints(parse_document(text, "spec.yaml").value) == []
 
 
-ACROSS_FIELDS = {"reference", "impossible", "twice"}
+ACROSS_FIELDS = {"reference", "impossible", "twice", "peers"}
 """Wrong specs of which each field alone is right, which no schema can tell."""
 
 
@@ -93,6 +96,11 @@ def test_what_is_wrong_with_a_field_the_schema_finds_as_well(spec: Path) -> None
         ("  - fake: [1.0, 1.1]", "  - { fake: 1.0, openssl: system }"),
         ("batches: 4", "batches: 4.5"),
         ("batches: 4", "batches: -4"),
+        ("invocations: 6", "invocations: 6, resolve: 1%"),
+        ("invocations: 6", "resolve: 0.005"),
+        ("invocations: 6", "sentinel: perhaps"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA]\n  peer: [openssl@system]"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA]\n  chainLength: [0]"),
     ],
 )
 def test_what_the_planner_refuses_the_schema_refuses_as_well(old: str, new: str) -> None:

@@ -8,8 +8,21 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic.alias_generators import to_camel
 
-from kexbench.domain.cases import CURVES, DH_BITS, DH_GROUPS, EC_GROUPS, Cipher, KeyExchange, Protocol
+from kexbench.domain.cases import FIRST_FIELDS, Case, CpuFeatures, impossible
+from kexbench.domain.dimensions import (
+    CURVES,
+    DH_BITS,
+    DH_GROUPS,
+    EC_GROUPS,
+    HYBRID_GROUPS,
+    MLKEM_GROUPS,
+    Cipher,
+    KeyExchange,
+    Protocol,
+    Resumption,
+)
 from kexbench.domain.plans import Plan
 from kexbench.planning import expand, pack
 from kexbench.planning.documents import DocumentError
@@ -21,16 +34,40 @@ def some(values: Any, at_most: int = 3) -> st.SearchStrategy[list[Any]]:
     return st.lists(st.sampled_from(list(values)), min_size=1, max_size=at_most, unique=True)
 
 
+VARIED: dict[str, tuple[str, list[Any]]] = {
+    "chainLength": ("chain_length", [1, 3]),
+    "clientAuthentication": ("client_authentication", [False, True]),
+    "resumption": ("resumption", list(Resumption)),
+    "earlyDataBytes": ("early_data_bytes", [0, 1024]),
+    "antiReplay": ("anti_replay", [False, True]),
+    "helloRetry": ("hello_retry", [False, True]),
+    "ocspBytes": ("ocsp_bytes", [0, 16000]),
+    "fips": ("fips", [False, True]),
+    "threads": ("threads", [1, 2]),
+    "cpuFeatures": ("cpu_features", list(CpuFeatures)),
+    "peer": ("peer", ["-", "server:fake@1.0", "client:fake@1.1"]),
+}
+"""The later dimensions: their names in a spec and in a case, and values with the default first."""
+EXCHANGES = [exchange for exchange in KeyExchange if exchange.key in ("RSA", "RSA-PSS", "ECDSA", "Ed25519")]
 matrices = st.fixed_dictionaries(
-    {"protocol": some(Protocol), "keyExchange": some(KeyExchange, 4)},
+    {"protocol": some(Protocol), "keyExchange": some(EXCHANGES, 4)},
     optional={
         "cipher": some(Cipher),
         "rsaBits": some([1024, 2048, 3072, 8192]),
         "curve": some(CURVES, 4),
-        "group": some(EC_GROUPS),
+        "group": some([*EC_GROUPS, *HYBRID_GROUPS, *MLKEM_GROUPS]),
         "dhBits": some(DH_BITS, 2),
         "dhGroup": some(DH_GROUPS, 2),
     },
+).flatmap(
+    lambda matrix: st.sets(st.sampled_from(sorted(VARIED)), max_size=2).flatmap(
+        lambda names: st.fixed_dictionaries(
+            {
+                **{name: st.just(values) for name, values in matrix.items()},
+                **{name: some(VARIED[name][1], 2) for name in names},
+            }
+        )
+    )
 )
 specs = st.fixed_dictionaries(
     {
@@ -56,30 +93,38 @@ def text_of(spec: dict[str, Any], *, sort: bool = False) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, int) else str(value)
+    return value if isinstance(value, (int, bool)) else str(value)
 
 
-def points(matrix: dict[str, Any]) -> set[tuple[Any, ...]]:
+Point = tuple[Any, ...]
+"""The values of a case's fields, in their order."""
+
+
+def points(matrix: dict[str, Any]) -> set[Point]:
     """All the points of a matrix, told in another way than the planner does it."""
     found = set()
-    for protocol, exchange, cipher in product(
-        matrix["protocol"], matrix["keyExchange"], matrix.get("cipher", [Cipher.AES_128_GCM])
-    ):
-        rsa_bits = [0] if exchange == "ECDHE-ECDSA" else matrix.get("rsaBits", [2048])
-        curves = matrix.get("curve", ["P-256"]) if exchange == "ECDHE-ECDSA" else ["-"]
+    variations = [matrix.get(name, values[:1]) for name, (_, values) in VARIED.items()]
+    for protocol, exchange in product(matrix["protocol"], matrix["keyExchange"]):
+        method, _, key = exchange.partition("-")
+        default_group = {"ECDHE": "P-256", "MLKEM": "MLKEM768"}.get(method, "-")
         groups = {
             "RSA": ["-"],
-            "DHE-RSA": [f"dh-{bits}" for bits in matrix.get("dhBits", [])] + matrix.get("dhGroup", []) or ["ffdhe2048"],
-        }.get(exchange, matrix.get("group", ["P-256"]))
-        found |= set(product([protocol], [exchange], [cipher], groups, rsa_bits, curves))
+            "default": ["-"],
+            "DHE": [f"dh-{bits}" for bits in matrix.get("dhBits", [])] + matrix.get("dhGroup", []) or ["ffdhe2048"],
+        }.get(method, matrix.get("group", [default_group]))
+        ciphers = [Cipher.DEFAULT] if method == "default" else matrix.get("cipher", [Cipher.AES_128_GCM])
+        rsa_bits = matrix.get("rsaBits", [2048]) if key in ("", "RSA", "RSA-PSS") else [0]
+        curves = matrix.get("curve", ["P-256"]) if key == "ECDSA" else ["-"]
+        found |= set(product([protocol], [exchange], ciphers, groups, rsa_bits, curves, *variations))
     return found
 
 
-def possible(point: tuple[Any, ...]) -> bool:
-    protocol, exchange, cipher, group, _, curve = point
-    if protocol == "TLSv1.3" and (exchange == "RSA" or group.startswith("dh-") or "secp192r1" in (group, curve)):
-        return False
-    return not (exchange == "RSA" and cipher == "CHACHA20-POLY1305")
+def case_of(point: Point) -> Case:
+    return Case.model_construct(**dict(zip(Case.model_fields, point, strict=True)))
+
+
+def possible(point: Point) -> bool:
+    return impossible(case_of(point)) is None
 
 
 def plan_or_nothing(spec: dict[str, Any]) -> Plan | None:
@@ -97,14 +142,17 @@ def test_a_plan_covers_the_possible_matrix_exactly_once_and_skips_the_rest_with_
     if plan is None:
         assert not any(map(possible, named))
         return
-    planned = [
-        (case.protocol, case.key_exchange, case.cipher, case.group, case.rsa_bits, case.curve) for case in plan.cases
-    ]
+    planned = [tuple(getattr(case, name) for name in Case.model_fields) for case in plan.cases]
     assert Counter(planned) == Counter(point for point in named if possible(point))
     assert len(plan.skipped) == len({point for point in named if not possible(point)})
     assert all(skipped.reason for skipped in plan.skipped)
     assert len({skipped.combination for skipped in plan.skipped}) == len(plan.skipped)
     assert len({case.case_id for case in plan.cases}) == len(plan.cases)
+
+
+def test_the_later_dimensions_are_all_of_a_cases_fields_beyond_the_first() -> None:
+    assert {name for name, _ in VARIED.values()} | set(FIRST_FIELDS) == set(Case.model_fields)
+    assert list(VARIED) == [to_camel(name) for name in expand.VARIATIONS]
 
 
 @given(specs)
@@ -163,6 +211,10 @@ def test_the_same_spec_gives_the_same_plan_however_it_is_laid_out(spec: dict[str
         ("invocations: 6", "invocations: 7"),
         ("batches: 4", "batches: 5"),
         ("20m", "21m"),
+        ("invocations: 6", "resolve: 0.5%"),
+        ("batches: 4", "batches: 4, sentinel: false"),
+        ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [2]"),
+        ("[RSA, ECDHE-ECDSA]", '[RSA, ECDHE-ECDSA]\n  peer: ["server:fake@1.0"]'),
         ("measure:", REFERENCE.replace("aes-128-gcm, rate: 600", "aes-128-gcm, rate: 601") + "measure:"),
     ],
 )
@@ -172,8 +224,10 @@ def test_the_plan_id_changes_with_everything_a_spec_says(old: str, new: str) -> 
 
 
 def test_what_is_written_out_as_the_default_changes_nothing() -> None:
-    written_out = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  rsaBits: [2048]\n  group: [P-256]")
-    assert a_plan(written_out + "pools: [local]\n") == a_plan()
+    every = {"rsaBits": 2048, "group": "P-256", **{name: values[0] for name, (_, values) in VARIED.items()}}
+    lines = "".join(f"\n  {name}: ['{_plain(value)}']" for name, value in every.items())
+    written_out = SPEC.replace("[RSA, ECDHE-ECDSA]", f"[RSA, ECDHE-ECDSA]{lines}")
+    assert a_plan(written_out.replace("batches: 4", "batches: 4, sentinel: true") + "pools: [local]\n") == a_plan()
 
 
 def test_the_plan_id_is_what_it_always_was() -> None:
@@ -224,7 +278,7 @@ TOO_LARGE = {
 def test_a_matrix_that_is_too_large_is_refused_without_expanding(
     matrix: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kexbench.planning.plan.expand", lambda _: pytest.fail("the matrix was expanded"))
+    monkeypatch.setattr("kexbench.planning.plan.expand", lambda *_: pytest.fail("the matrix was expanded"))
     with pytest.raises(DocumentError, match=f"matrix: {count:,} cases, more than the 2,000 a spec may have"):
         a_plan(spec_with(matrix))
 
@@ -281,3 +335,19 @@ def test_a_slow_handshake_is_thought_slower_than_a_fast_one() -> None:
     cases = a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", "[ECDHE-ECDSA, RSA, DHE-RSA]\n  rsaBits: [1024, 4096]")).cases
     costs = {case.key_exchange + str(case.rsa_bits): handshake_seconds(case) for case in cases}
     assert costs["ECDHE-ECDSA0"] < costs["RSA1024"] < costs["DHE-RSA1024"] < costs["RSA4096"] < costs["DHE-RSA4096"]
+
+
+def test_what_a_case_makes_dearer_or_cheaper_is_thought_so() -> None:
+    def cost(**fields: Any) -> float:
+        first = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-RSA", "rsa_bits": 2048, "group": "X25519"}
+        return handshake_seconds(Case.model_validate({**first, **fields}))
+
+    assert cost(resumption="psk") < cost(resumption="psk-dhe") < cost()
+    assert cost() < cost(chain_length=3) < cost(client_authentication=True) < cost(cpu_features="x86-64-v2")
+
+
+def test_threads_and_peers_take_time() -> None:
+    slow = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  rsaBits: [8192]").replace("20m", "9h")
+    base = a_plan(slow).estimated_s
+    assert a_plan(slow.replace("8192]", "8192]\n  threads: [2]")).estimated_s > 1.5 * base
+    assert a_plan(slow.replace("8192]", "8192]\n  peer: ['server:fake@1.0']")).estimated_s > base

@@ -3,8 +3,8 @@
  *
  *   plain_openssl TLSv1.2|TLSv1.3 CIPHER GROUP SIGNATURE CERTIFICATE KEY
  *
- * For each line on standard input, a number of nanoseconds, it makes handshakes for at least as long and prints
- * how many, and the CPU time of this thread, making and freeing the objects included. */
+ * For each line on standard input, a number of nanoseconds, it makes handshakes for at least as long and
+ * prints how many, and the CPU time of this thread, making and freeing the objects included. */
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 

@@ -31,10 +31,19 @@ for kind in ed25519 ed448; do
     openssl genpkey -quiet -algorithm $kind -out "$to/$kind.key.pem"
     certificate $kind
 done
-# Three certificates in one file: nobody validates the chain, so any two do behind the server's own.
+# Real chains of three: GnuTLS drops what does not belong to one. The root and the one between are RSA keys'.
+signed() { # NAME ISSUER EXTENSION: the certificate of NAME.key.pem, by the issuer's key
+    openssl req -new -key "$to/$1.key.pem" -subj "/CN=$1.test" -out "$to/request.csr"
+    echo "basicConstraints=critical,$3" >"$to/extensions.cnf"
+    openssl x509 -req -in "$to/request.csr" -CA "$to/$2.cert.pem" -CAkey "$to/$2.key.pem" -set_serial 2 -days 3650 \
+        -sha256 -extfile "$to/extensions.cnf" -out "$to/$1.cert.pem" 2>/dev/null
+}
+cp "$to/rsa-4096.key.pem" "$to/between.key.pem"
+signed between rsa-3072 CA:TRUE
 for kind in rsa-2048 ec-P-256; do
-    cat "$to/$kind.cert.pem" "$to/rsa-3072.cert.pem" "$to/rsa-4096.cert.pem" >"$to/$kind-chain-3.cert.pem"
     cp "$to/$kind.key.pem" "$to/$kind-chain-3.key.pem"
+    signed "$kind-chain-3" between CA:FALSE
+    cat "$to/between.cert.pem" "$to/rsa-3072.cert.pem" >>"$to/$kind-chain-3.cert.pem"
 done
 # An OCSP response over the certificate, signed with its own key.
 openssl ocsp -issuer "$to/ec-P-256.cert.pem" -cert "$to/ec-P-256.cert.pem" -reqout "$to/request.der" -no_nonce >/dev/null

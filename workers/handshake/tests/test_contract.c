@@ -269,7 +269,7 @@ static void examines(void) {
                  {"TLSv1.2", "resumption=ticket", 1},
                  {"TLSv1.3", "", 1},
                  {"TLSv1.3", "hello_retry=yes", 2},
-                 {"TLSv1.3", "resumption=psk-dhe early_data_bytes=100", 0}};
+                 {"TLSv1.3", "resumption=psk-dhe early_data_bytes=100 anti_replay=yes", 0}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct row row = {known[i].protocol, "ECDHE-ECDSA",   "AES-128-GCM", "X25519", 0,
                           "P-256",           known[i].further};
@@ -278,8 +278,10 @@ static void examines(void) {
         struct fault fault;
         struct examined out;
         struct prepared p;
-        if (!CHECK(ready(&p, &c, &seen, &fault)))
+        if (!ready(&p, &c, &seen, &fault)) {
+            CHECK_TEXT(fault.reason, known[i].further);
             continue;
+        }
         CHECK(examine(&p, 3, &out, &fault));
         CHECK_NUMBER(out.handshakes, 3);
         if (!backend.takes_settings)

@@ -108,14 +108,19 @@ class Case(BaseModel):
     @property
     def label(self) -> str:
         """What a person reads: `TLS 1.2 ECDHE-RSA, RSA 2048, P-256`; the usual cipher is left out."""
+        defaults = self.key_exchange.method is Method.DEFAULT and self.protocol is Protocol.DEFAULT
+        first = f"{self.protocol.replace('TLSv', 'TLS ')} {self.key_exchange}"
         key = f"{self.key_exchange.key} {self.rsa_bits or self.curve}"
         if not self.rsa_bits and self.curve == NOTHING:
-            key = self.key_exchange.key if self.key_exchange.method is Method.DEFAULT else NOTHING
-        first = f"{self.protocol.replace('TLSv', 'TLS ')} {self.key_exchange}"
-        if self.key_exchange.method is Method.DEFAULT and self.protocol is Protocol.DEFAULT:
-            first = "Default settings"
-        cipher = NOTHING if self.cipher is Cipher.AES_128_GCM else self.cipher
-        return ", ".join(part for part in (first, key, self.group, cipher, *_label_parts(self)) if part != NOTHING)
+            key = self.key_exchange.key if defaults else NOTHING
+        usual = Cipher.DEFAULT if defaults else Cipher.AES_128_GCM
+        parts = [
+            "Default settings" if defaults else first,
+            *(part for part in (key, self.group) if part != NOTHING),
+            *([] if self.cipher is usual else [f"cipher {self.cipher}" if self.cipher == NOTHING else self.cipher]),
+            *_label_parts(self),
+        ]
+        return ", ".join(parts)
 
     @property
     def key_name(self) -> str:

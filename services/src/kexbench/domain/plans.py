@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 
-HARNESS_VERSION = 1
+HARNESS_VERSION = 2
 """Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
 
 

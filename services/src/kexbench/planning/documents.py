@@ -20,6 +20,8 @@ MAX_DEPTH = 16
 MAX_FAULTS = 100
 """As many are shown; nobody reads more, and a list of thousands may have one in each entry."""
 _MAX_QUOTED = 60
+_MAX_LISTED = 20
+"""Longer lists of what is allowed are left out where the word that was meant is known."""
 _SUGGESTION_SCORE = 70
 _NO_UNICODE = re.compile(r"[\ud800-\udfff]")
 """Halves of surrogate pairs, which only an escape such as "\\ud800" can write, and no file can hold."""
@@ -182,7 +184,9 @@ def _explain(document: Document, model: type[BaseModel], detail: Any) -> Fault:
         choices = [choice.strip(" '") for choice in expected.replace(" or ", ", ").split(",")]
         message = f"must be one of {', '.join(choices)}"
         if isinstance(written, str):
-            message = f"{_quoted(written)} is not one of {', '.join(choices)}{closest(written, choices)}"
+            nearest = closest(written, choices)
+            known = f"the {len(choices)} values" if nearest and len(choices) > _MAX_LISTED else ", ".join(choices)
+            message = f"{_quoted(written)} is not one of {known}{nearest}"
         return document.fault(path, message, at_key=at_key)
     if kind == "value_error":
         return document.fault(path, str(detail["ctx"]["error"]))

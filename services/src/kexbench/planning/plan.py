@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kexbench.domain.dimensions import NOTHING
-from kexbench.domain.kits import LIBRARIES
+from kexbench.domain.cases import parse_peer
 from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
@@ -99,14 +98,15 @@ def _peers(document: Document, catalogue: Catalogue) -> tuple[dict[str, PlannedS
     found: dict[str, PlannedSubject] = {}
     faults: list[Fault] = []
     for path, written in _matrix_values(document, "peer"):
-        library, at, selector = written.partition(":")[2].partition("@")
-        if written == NOTHING or not at or library not in LIBRARIES:
-            continue  # no peer, or a fault of its form
         try:
-            subjects = resolve(library, selector, catalogue)
+            ref = parse_peer(written)[1]
+        except ValueError:  # no peer, or a fault of its form, which the model tells
+            continue
+        try:
+            subjects = resolve(ref.library, ref.source, catalogue)
             if len(subjects) > 1:
                 names = ", ".join(subject.source for subject in subjects)
-                raise UnknownSelector(f"'{selector}' names several versions of {library}, a peer is one: {names}")
+                raise UnknownSelector(f"'{ref.source}' names several versions of {ref.library}, a peer is one: {names}")
             found[written] = subjects[0]
         except UnknownSelector as error:
             faults.append(document.fault(path, str(error)))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures
+from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures, parse_peer
 from kexbench.domain.dimensions import (
     DH_BITS,
     NOTHING,
@@ -47,8 +47,12 @@ class _Written(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
 
 
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _distinct(values: list[Item]) -> list[Item]:
-    repeated = sorted(str(value) for value, times in Counter(values).items() if times > 1)
+    repeated = sorted(_written(value) for value, times in Counter(values).items() if times > 1)
     if repeated:
         raise ValueError(f"given twice: {', '.join(repeated)}")
     return values
@@ -84,6 +88,12 @@ def _known_dh_bits(bits: int) -> int:
     return bits
 
 
+def _known_form_of_peer(peer: str) -> str:
+    if peer != NOTHING:
+        parse_peer(peer)
+    return peer
+
+
 Distinct = Annotated[
     list[Item], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
 ]
@@ -94,7 +104,7 @@ ChainLength = Annotated[int, Field(ge=1, le=CHAIN_MAX)]
 EarlyDataBytes = Annotated[int, Field(ge=0, le=EARLY_DATA_MAX)]
 OcspBytes = Annotated[int, Field(ge=0, le=OCSP_MAX)]
 Threads = Annotated[int, Field(ge=1, le=THREADS_MAX)]
-Peer = Annotated[str, Field(pattern=_PEER)]
+Peer = Annotated[str, AfterValidator(_known_form_of_peer), Field(json_schema_extra={"pattern": _PEER})]
 LibraryName = Literal["openssl", "gnutls", "fake"]
 
 
