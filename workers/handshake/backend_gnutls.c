@@ -230,6 +230,7 @@ static enum progress step(struct side *side, struct fault *fault) {
 const struct backend backend = {
     .library = "gnutls",
     .clock = &real_clock,
+    .counter_events = hardware_events,
     .takes_settings = false,
     .start = start,
     .version = version,
