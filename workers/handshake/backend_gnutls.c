@@ -18,6 +18,18 @@ bool gnutls_fault(struct fault *fault, enum fault_kind kind, const char *reason,
     return false;
 }
 
+enum fault_kind gnutls_kind_of(int code) {
+    switch (code) {
+    case GNUTLS_E_ECC_UNSUPPORTED_CURVE:
+    case GNUTLS_E_ECC_NO_SUPPORTED_CURVES:
+    case GNUTLS_E_UNKNOWN_PK_ALGORITHM:
+    case GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM:
+        return FAULT_UNSUPPORTED;
+    default:
+        return FAULT_ERROR;
+    }
+}
+
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;
     setenv("GNUTLS_SYSTEM_PRIORITY_FILE", "/dev/null", 1);
@@ -176,7 +188,7 @@ static enum progress failed(const struct side *side, const char *what, int code,
     char reason[REASON_MAX];
     snprintf(reason, sizeof reason, "the %s's %s failed", side->role == ROLE_CLIENT ? "client" : "server",
              what);
-    gnutls_fault(fault, FAULT_ERROR, reason, code);
+    gnutls_fault(fault, gnutls_kind_of(code), reason, code);
     return PROGRESS_FAILED;
 }
 

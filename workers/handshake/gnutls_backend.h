@@ -44,6 +44,9 @@ struct side {
 /* Puts the library's text for `code` into the fault's detail; false, for `return gnutls_fault(...)`. */
 bool gnutls_fault(struct fault *fault, enum fault_kind kind, const char *reason, int code);
 
+/* Does the library's code say that it lacks something? */
+enum fault_kind gnutls_kind_of(int code);
+
 /* gnutls_names.c: the library's names and ours. NULL where the library's has no counterpart. */
 const char *gnutls_name_of_group(enum group group);
 const char *gnutls_our_group(const char *name);

@@ -38,10 +38,7 @@ unsigned gnutls_number_bits(gnutls_datum_t number) {
 }
 
 static bool parse_fault(struct fault *fault, const char *reason, int code) {
-    bool unknown = code == GNUTLS_E_ECC_UNSUPPORTED_CURVE || code == GNUTLS_E_ECC_NO_SUPPORTED_CURVES ||
-                   code == GNUTLS_E_UNKNOWN_PK_ALGORITHM ||
-                   code == GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM || code == GNUTLS_E_UNIMPLEMENTED_FEATURE;
-    return gnutls_fault(fault, unknown ? FAULT_UNSUPPORTED : FAULT_ERROR, reason, code);
+    return gnutls_fault(fault, gnutls_kind_of(code), reason, code);
 }
 
 /* The library counts a key's bits in whole bytes: 528 on P-521. */
@@ -59,12 +56,26 @@ static const char *curve_of(gnutls_x509_crt_t certificate, unsigned *bits) {
     return ours != NULL ? ours : name;
 }
 
+/* A build may know the name and nothing more. Only making a key tells that for sure: what stops such a build
+ * from reading one may as well be a fault of the file. */
+static bool has_ml_dsa(enum key_type type, struct fault *fault) {
+    gnutls_x509_privkey_t key;
+    int code = gnutls_x509_privkey_init(&key);
+    if (code < 0)
+        return gnutls_fault(fault, FAULT_ERROR, "out of memory", code);
+    gnutls_pk_algorithm_t algorithm = gnutls_pk_get_id(gnutls_name_of_key(type));
+    code = algorithm == GNUTLS_PK_UNKNOWN ? GNUTLS_E_UNKNOWN_PK_ALGORITHM
+                                          : gnutls_x509_privkey_generate(key, algorithm, 0, 0);
+    gnutls_x509_privkey_deinit(key);
+    return code >= 0 || gnutls_fault(fault, FAULT_UNSUPPORTED, "the library can't make an ML-DSA key", code);
+}
+
 /* The first certificate's key; every handshake's certificates are compared with these bytes. */
 static bool describe_key(struct context *c, gnutls_x509_crt_t certificate, struct fault *fault) {
     enum key_type type = c->tls_case.key_type;
     unsigned bits = 0;
-    if (gnutls_pk_get_id(gnutls_name_of_key(type)) == GNUTLS_PK_UNKNOWN)
-        return fault_set(fault, FAULT_UNSUPPORTED, "the library knows no %s keys", key_type_name(type));
+    if (is_ml_dsa(type) && !has_ml_dsa(type, fault))
+        return false;
     int algorithm = gnutls_x509_crt_get_pk_algorithm(certificate, &bits);
     if (algorithm < 0)
         return parse_fault(fault, "the certificate's key can't be used", algorithm);

@@ -74,16 +74,23 @@ static bool refused(const char *text, const char *position, int code, struct fau
     return false;
 }
 
-/* What the library knows by name but can't do, it leaves out without a word. */
-static bool is_whole(gnutls_priority_t priority, const char *text, unsigned groups, struct fault *fault) {
-    const unsigned *list;
-    const char *missing = gnutls_priority_protocol_list(priority, &list) != 1          ? "protocol"
-                          : gnutls_priority_sign_list(priority, &list) != 1            ? "signature scheme"
-                          : gnutls_priority_cipher_list(priority, &list) != 1          ? "cipher"
-                          : gnutls_priority_group_list(priority, &list) != (int)groups ? "group"
-                                                                                       : NULL;
-    return missing == NULL ||
-           fault_set(fault, FAULT_UNSUPPORTED, "the library leaves the %s out of %s", missing, text);
+/* What the library knows by name but can't do, it leaves out without a word; and hybrid groups it puts before
+ * all others. The first group is the one of the client's key share. */
+static bool is_whole(gnutls_priority_t priority, const char *text, const struct groups *groups,
+                     struct fault *fault) {
+    const unsigned *list, *in_order = NULL;
+    const char *missing = gnutls_priority_protocol_list(priority, &list) != 1 ? "protocol"
+                          : gnutls_priority_sign_list(priority, &list) != 1   ? "signature scheme"
+                          : gnutls_priority_cipher_list(priority, &list) != 1 ? "cipher"
+                          : gnutls_priority_group_list(priority, &in_order) != (int)groups->count ? "group"
+                                                                                                  : NULL;
+    if (missing != NULL)
+        return fault_set(fault, FAULT_UNSUPPORTED, "the library leaves the %s out of %s", missing, text);
+    if (groups->count > 0 &&
+        in_order[0] != (unsigned)gnutls_group_get_id(gnutls_name_of_group(groups->list[0])))
+        return fault_set(fault, FAULT_UNSUPPORTED, "the library takes the groups in another order than %s",
+                         text);
+    return true;
 }
 
 static bool make_priority(struct context *c, enum role role, bool resumes, struct fault *fault) {
@@ -100,7 +107,8 @@ static bool make_priority(struct context *c, enum role role, bool resumes, struc
         *out = NULL;
         return refused(text, position, code, fault);
     }
-    return is_whole(*out, text, offered(&c->tls_case, role, resumes).count, fault);
+    struct groups groups = offered(&c->tls_case, role, resumes);
+    return is_whole(*out, text, &groups, fault);
 }
 
 bool gnutls_make_priorities(struct context *c, struct fault *fault) {
