@@ -72,7 +72,7 @@ def test_what_plans_satisfies_the_schema_both_as_text_and_as_editors_read_it(cha
     assert complaints(parse_document(text, "spec.yaml").value) == []
 
 
-ACROSS_FIELDS = {"reference", "impossible", "twice", "peers"}
+ACROSS_FIELDS = {"reference", "impossible", "twice", "peers", "ocsp"}
 """Wrong specs of which each field alone is right, which no schema can tell."""
 
 
