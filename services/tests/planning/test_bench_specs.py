@@ -111,6 +111,11 @@ def test_what_the_planner_refuses_the_schema_refuses_as_well(old: str, new: str)
     assert complaints(yaml.safe_load(text)) != []
 
 
+def test_the_catalogue_names_a_sentinel() -> None:
+    catalogue = read_catalogue((BENCH_SPECS / "libraries.yaml").read_text(), "libraries.yaml")
+    assert catalogue.sentinel == "openssl@system"
+
+
 def test_a_catalogue_whose_version_was_not_quoted_satisfies_the_schema() -> None:
     text = CATALOGUE.replace('"3.0"', "3.0")
     assert text != CATALOGUE
