@@ -61,9 +61,9 @@ def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
 
 
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:
-    """The kit of every subject and peer of a plan and of its sentinel, made where it is missing. Raises KitError or VersionMismatch.
+    """The kit of every subject and peer of a plan and of its sentinel, made where it is missing.
 
-    Where a source cannot be reached, the kit made from it before serves.
+    Where a source cannot be reached, the kit made from it before serves. Raises KitError or VersionMismatch.
     """
     shelf = installation.kits()
     kits = {}
@@ -116,15 +116,7 @@ def execute_run(installation: Installation, folder: RunFolder, report: Reporter)
     Raises KitError when a kit that the run began with is gone.
     """
     run = folder.run()
-    shelf = installation.kits()
-    for reference, kit in run.kits.items():
-        if shelf.get(kit.kit_id) is None:
-            reason = f"kit {kit.kit_id}, which run {run.run_id} began with, is not on the shelf any more"
-            raise KitError(reference, "store", reason, "start a new run of the spec")
-    places = Places(
-        kits={reference: shelf.folder(kit.kit_id) for reference, kit in run.kits.items()},
-        material=installation.material().folder,
-    )
+    places = places_of(installation, run)
     folder.reopen()
     _event(folder, run, RunState.RUNNING, "")
     state, detail = _measure(installation, folder, run, places, report)
@@ -135,6 +127,24 @@ def execute_run(installation: Installation, folder: RunFolder, report: Reporter)
         return RunEnd(run, state, detail, str(error) or type(error).__name__)
     folder.mark_delivered()
     return RunEnd(run, state, detail, None)
+
+
+def places_of(installation: Installation, run: Run) -> Places:
+    """Where the parts of a run lie. Raises KitError when a kit that the run began with is gone."""
+    shelf = installation.kits()
+    for reference, kit in run.kits.items():
+        if shelf.get(kit.kit_id) is None:
+            reason = f"kit {kit.kit_id}, which run {run.run_id} began with, is not on the shelf any more"
+            raise KitError(reference, "store", reason, "start a new run of the spec")
+    return Places(
+        kits={reference: shelf.folder(kit.kit_id) for reference, kit in run.kits.items()},
+        material=installation.material().folder,
+    )
+
+
+def known_run(installation: Installation, run_id: str) -> RunFolder | None:
+    """The folder of a run that this machine made, or None."""
+    return next((folder for folder in installation.run_folders() if folder.path.name == run_id), None)
 
 
 def deliver_leftovers(installation: Installation) -> list[Run]:

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 
 from kexbench.cli.console import ProgressReporter, err
 from kexbench.cli.words import duration_words
 from kexbench.domain.cases import Case
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunState
 from kexbench.domain.samples import Invocation
 from kexbench.execution.folder import RunFolder
@@ -62,5 +60,3 @@ def cases_for(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case
         known = ", ".join(case.case_id for case in chosen(matrices, ())[:6])
         raise typer.BadParameter(f"no case is called {' or '.join(patterns)}; there are {known} and others")
     return found
-
-

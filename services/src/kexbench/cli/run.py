@@ -13,7 +13,7 @@ from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState
 from kexbench.domain.samples import Metric
 from kexbench.execution.folder import RunFolder
-from kexbench.pipeline import RunEnd, deliver_leftovers, execute_run, read_plan, start_run
+from kexbench.pipeline import RunEnd, deliver_leftovers, execute_run, known_run, read_plan, start_run
 from kexbench.service import reach_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
@@ -63,10 +63,10 @@ def _started(installation: Installation, spec: Path | None, reporter: ProgressRe
 
 
 def _resumed(installation: Installation, run_id: str) -> RunFolder:
-    known = {folder.path.name: folder for folder in installation.run_folders()}
-    if run_id not in known:
+    folder = known_run(installation, run_id)
+    if folder is None:
         raise typer.BadParameter(f"this machine has no run {run_id}")
-    return known[run_id]
+    return folder
 
 
 def _tell(installation: Installation, end: RunEnd, as_json: bool) -> None:

@@ -24,7 +24,11 @@ class Variant:
     @property
     def label(self) -> str:
         """What a person reads: `relink 3, burn 3000 ppm`; empty for a source as it is."""
-        words = {f"relink {self.relink}": self.relink, f"burn {self.burn} ppm": self.burn, f"copy {self.copy}": self.copy}
+        words = {
+            f"relink {self.relink}": self.relink,
+            f"burn {self.burn} ppm": self.burn,
+            f"copy {self.copy}": self.copy,
+        }
         return ", ".join(text for text, value in words.items() if value is not None)
 
 

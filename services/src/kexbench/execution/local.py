@@ -35,7 +35,7 @@ def run_job(folder: RunFolder, run: Run, job: Job, places: Places, on_progress: 
 
     Ctrl-C reaches the runner too, which finishes the invocation under way; a second one ends it at once.
     """
-    write_whole(folder.ticket(job), _ticket(folder, run, job, places).model_dump_json().encode())
+    write_whole(folder.ticket(job), ticket_of(folder, run, job, places).model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(folder.ticket(job)), str(folder.log)]
     with (
         folder.log.open("ab") as log,
@@ -61,7 +61,8 @@ def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int], No
     runner.wait()
 
 
-def _ticket(folder: RunFolder, run: Run, job: Job, places: Places) -> Ticket:
+def ticket_of(folder: RunFolder, run: Run, job: Job, places: Places) -> Ticket:
+    """All that the runner of a job is told; the same for a resumed run."""
     return Ticket(
         run_id=run.run_id,
         attempt=ATTEMPT,

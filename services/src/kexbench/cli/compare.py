@@ -1,0 +1,163 @@
+"""`kexbench compare`: two builds of a library side by side, without a spec."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from kexbench.analysis.pairs import PairVerdict, pair_verdict
+from kexbench.cli.compose import Done, cases_for, run_wish
+from kexbench.cli.console import err, out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.cli.references import typed_reference
+from kexbench.cli.tables import case_text
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.samples import Metric
+from kexbench.planning.compose import Wish, affordable_invocations
+from kexbench.planning.documents import parse_document, validate
+from kexbench.planning.spec import Matrix, Spec
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+USUAL = (
+    Matrix.model_validate({"protocol": ["TLSv1.2"], "keyExchange": ["ECDHE-RSA"], "group": ["P-256"]}),
+    Matrix.model_validate(
+        {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-RSA", "ECDHE-ECDSA"], "group": ["X25519"]},
+    ),
+    Matrix.model_validate(
+        {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-ECDSA"], "group": ["X25519"], "resumption": ["psk-dhe"]}
+    ),
+)
+"""What servers do most."""
+SECONDS = 90
+"""Of measuring, so that building and starting fit into two minutes."""
+METRICS = (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
+Cases = Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id fits.")]
+SpecMatrix = Annotated[Path | None, typer.Option("--spec", help="Take the cases of this spec.", show_default=False)]
+
+
+def compare(
+    baseline: Annotated[str, typer.Argument(help="Such as openssl@system.", show_default=False)],
+    subject: Annotated[str, typer.Argument(help="Such as openssl@prefix:../openssl.", show_default=False)],
+    case: Cases = None,
+    spec: SpecMatrix = None,
+    invocations: Annotated[
+        int | None, typer.Option(min=3, max=1000, help="Default: as many as fit into two minutes.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two builds, interleaved on one core: a verdict for each case, in two minutes.
+
+    Exit status: 0 nothing costs more, 3 something does, 1 it could not be measured.
+
+    Examples:
+
+        kexbench compare openssl@system openssl@prefix:../openssl
+        kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
+        kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec bench-specs/quickstart.yaml
+    """
+    references = (typed_reference(baseline), typed_reference(subject))
+    if references[0] == references[1]:
+        raise typer.BadParameter(f"both are {baseline}; +copy=2 behind one compares a build with itself")
+    cases = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
+    wish = Wish(
+        name="compare",
+        description=f"{references[1]} against {references[0]}",
+        subjects=references,
+        cases=cases,
+        invocations=invocations or affordable_invocations(cases, 2, SECONDS),
+    )
+    done = run_wish(Installation(Settings()), wish)
+    found = {metric: _verdicts(done, cases, references, metric) for metric in METRICS}
+    if as_json:
+        print_json([_row(case, found, done) for case in cases])
+    else:
+        out.print(_table(cases, references, found))
+        _explain(cases, done, found[Metric.CPU_NS])
+    costs_more = any(one and one.ratio and one.ratio.verdict == "more" for one in found[Metric.CPU_NS].values())
+    raise typer.Exit(done.exit_status or (3 if costs_more else 0))
+
+
+def matrices_of(spec: Path) -> list[Matrix]:
+    """The matrices of a spec file, whatever its subjects. Raises DocumentError."""
+    document = parse_document(spec.read_text(encoding="utf-8"), str(spec))
+    found, faults = validate(document, Spec)
+    if found is None:
+        raise typer.BadParameter(faults[0].render(str(spec)))
+    return found.matrix
+
+
+Verdicts = dict[str, PairVerdict | None]
+
+
+def _verdicts(done: Done, cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], metric: Metric) -> Verdicts:
+    against, subject = str(pair[0]), str(pair[1])
+    return {case.case_id: pair_verdict(done.invocations, case.case_id, subject, against, metric) for case in cases}
+
+
+def _table(cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], found: dict[Metric, Verdicts]) -> Table:
+    table = Table(
+        title=f"CPU time of {pair[1]} against {pair[0]}",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("case")
+    for title in ("both sides", "client", "server"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for case in cases:
+        cells = [_cell(found[metric][case.case_id]) for metric in METRICS]
+        total = found[Metric.CPU_NS][case.case_id]
+        word = total.ratio.verdict if total and total.ratio else "no number"
+        resolves = f"\n>= {total.resolves:.1%}" if total and total.resolves else ""
+        table.add_row(case_text(case.label), *cells, word + resolves)
+    return table
+
+
+def _cell(verdict: PairVerdict | None) -> str:
+    """`+1.2%` over `[+0.9%, +1.5%]`."""
+    ratio = verdict.ratio if verdict else None
+    if ratio is None:
+        return "none"
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.ratio - 1:+.2%}"
+    return f"{ratio.ratio - 1:+.2%}\n[{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+
+
+def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts) -> None:
+    """What the columns mean, and why a case has no number."""
+    count = max((one.invocations for one in totals.values() if one), default=0)
+    out.print(
+        f"Trimmed mean of paired ratios over {count} invocations with its 95% interval. Below the verdict: the "
+        "smallest change that as many invocations detect (p < 0.01, power 0.8).",
+        style="dim",
+    )
+    for case in cases:
+        faults = {
+            f"{outcome.subject}, {case.label}: {outcome.kind}: {outcome.reason}"
+            for invocation in done.invocations
+            if invocation.case_id == case.case_id
+            for outcome in invocation.outcomes
+        }
+        for fault in sorted(faults):
+            out.print(fault, markup=False, soft_wrap=True)
+    err.print(f"run {done.end.run.run_id}", markup=False)
+
+
+def _row(case: Case, found: dict[Metric, Verdicts], done: Done) -> dict[str, Any]:
+    total = found[Metric.CPU_NS][case.case_id]
+    return {
+        "run_id": done.end.run.run_id,
+        "case_id": case.case_id,
+        "verdict": total.ratio.verdict if total and total.ratio else None,
+        "resolves": total.resolves if total else None,
+        "invocations": total.invocations if total else 0,
+        "ratios": {
+            metric: vars(one.ratio) if (one := verdicts[case.case_id]) and one.ratio else None
+            for metric, verdicts in found.items()
+        },
+    }

@@ -1,0 +1,102 @@
+"""`kexbench interop`: every library as client against every library as server."""
+
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from kexbench.cli.compare import Cases, SpecMatrix, matrices_of
+from kexbench.cli.compose import cases_for, run_wish
+from kexbench.cli.console import out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.cli.references import typed_reference
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.samples import Invocation
+from kexbench.planning.compose import Wish
+from kexbench.planning.spec import Matrix
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+USUAL = (
+    Matrix.model_validate(
+        {"protocol": ["TLSv1.2"], "keyExchange": ["RSA", "DHE-RSA", "ECDHE-RSA", "ECDHE-ECDSA", "ECDHE-Ed25519"]}
+    ),
+    Matrix.model_validate(
+        {
+            "protocol": ["TLSv1.3"],
+            "keyExchange": ["ECDHE-RSA", "ECDHE-RSA-PSS", "ECDHE-ECDSA", "ECDHE-Ed25519"],
+            "group": ["X25519", "P-256"],
+        }
+    ),
+    Matrix.model_validate({"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-ECDSA"], "group": ["X25519MLKEM768"]}),
+)
+
+
+def interop(
+    references: Annotated[list[str], typer.Argument(help="Two or more subjects.", show_default=False)],
+    case: Cases = None,
+    spec: SpecMatrix = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let every subject as a client meet every subject as a server, each in a process of its own.
+
+    Exit status: 0 all combinations that both sides support work, 3 some do not, 1 it could not be tried.
+
+    Examples:
+
+        kexbench interop openssl@system gnutls@system openssl@debian/trixie
+        kexbench interop openssl@system gnutls@system --case '*x25519*' --json
+    """
+    subjects = tuple(typed_reference(text) for text in references)
+    if len(set(subjects)) < 2:
+        raise typer.BadParameter("give at least two different subjects")
+    plain = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
+    faced = [one.model_copy(update={"peer": f"server:{server}"}) for one in plain for server in subjects]
+    wish = Wish(
+        name="interop",
+        description=f"interoperability of {', '.join(map(str, subjects))}",
+        subjects=subjects,
+        cases=tuple(faced),
+        invocations=2,
+        batches=2,
+    )
+    done = run_wish(Installation(Settings()), wish)
+    found = meetings(done.invocations, plain, subjects)
+    if as_json:
+        print_json([{"case_id": key[0], "client": key[1], "server": key[2], **word} for key, word in found.items()])
+    else:
+        for one in plain:
+            out.print(_table(one, subjects, found))
+    broken = any(word["result"] not in ("ok", "unsupported") for word in found.values())
+    raise typer.Exit(done.exit_status or (3 if broken else 0))
+
+
+Meetings = dict[tuple[str, str, str], dict[str, str | None]]
+
+
+def meetings(invocations: list[Invocation], cases: tuple[Case, ...], subjects: tuple[SubjectRef, ...]) -> Meetings:
+    """By case, client and server: `ok`, or the kind of outcome with its reason."""
+    found: Meetings = {}
+    for case in cases:
+        for server in subjects:
+            faced = case.model_copy(update={"peer": f"server:{server}"}).case_id
+            for invocation in (one for one in invocations if one.case_id == faced):
+                for client in invocation.negotiated:
+                    found.setdefault((case.case_id, client, str(server)), {"result": "ok", "reason": None})
+                for outcome in invocation.outcomes:
+                    word: dict[str, str | None] = {"result": str(outcome.kind), "reason": outcome.reason}
+                    found[case.case_id, outcome.subject, str(server)] = word
+    return found
+
+
+def _table(case: Case, subjects: tuple[SubjectRef, ...], found: Meetings) -> Table:
+    table = Table(title=case.label, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("client \\ server")
+    for server in subjects:
+        table.add_column(str(server).replace("@", "\n"))
+    for client in subjects:
+        words = [found.get((case.case_id, str(client), str(server)), {}).get("result") for server in subjects]
+        table.add_row(str(client), *(word or "not tried" for word in words))
+    return table
