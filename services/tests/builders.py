@@ -152,6 +152,11 @@ def an_invocation(
                 peer_key="RSA" if case.rsa_bits else "EC",
                 peer_key_bits=case.rsa_bits or 256,
                 resumed=False,
+                client_key="-",
+                chain_length=1,
+                ocsp_bytes=0,
+                early_data_bytes=0,
+                hello_retry=0,
             )
             for subject in named
         },

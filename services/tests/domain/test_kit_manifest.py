@@ -30,7 +30,7 @@ def example() -> dict[str, Any]:
         "environment": {
             "LC_ALL": "C",
             "OPENSSL_CONF": "/dev/null",
-            "OPENSSL_MODULES": "{kit}/lib/ossl-modules",
+            "OPENSSL_MODULES": "{kit}/ossl-modules",
             "OPENSSL_ENGINES": "{kit}/lib/engines",
             "GNUTLS_SYSTEM_PRIORITY_FILE": "/dev/null",
         },
@@ -40,6 +40,7 @@ def example() -> dict[str, Any]:
         "worker_source_sha256": "2" * 64,
         "files": {"bin/worker": "3" * 64, loader: "4" * 64, "lib/libc.so.6": "5" * 64, "lib/heap.so": "8" * 64},
         "heap_counter": "lib/heap.so",
+        "fips": False,
     }
 
 
@@ -56,6 +57,7 @@ def changed(field: str) -> Any:
         "worker_source_sha256": "6" * 64,
         "files": {"bin/worker": "7" * 64, "lib/heap.so": "8" * 64},
         "heap_counter": None,
+        "fips": True,
     }
     return others.get(field, f"{example()[field]}x")
 
@@ -103,7 +105,7 @@ def test_launching_starts_inside_the_kit_with_its_environment_alone() -> None:
         "/kits/one/lib/ld-linux-x86-64.so.2", "--inhibit-cache", "--library-path", "lib", "bin/worker",
         "--material", "/material", "--fake", "version=1.0,step=1.02", "--cpu", "1",
     )  # fmt: skip
-    assert launch.environment["OPENSSL_MODULES"] == "/kits/one/lib/ossl-modules"
+    assert launch.environment["OPENSSL_MODULES"] == "/kits/one/ossl-modules"
     with pytest.raises(ValueError, match="absolute"):
         KitManifest.sealed(**example()).launch(PurePosixPath("kits/one"), PurePosixPath("/material"))
 
@@ -125,11 +127,12 @@ def test_a_heap_counter_must_be_one_of_the_kits_files() -> None:
 
 def test_a_manifest_from_before_heap_counters_keeps_its_id_and_cannot_count() -> None:
     fields = example()
-    del fields["heap_counter"], fields["files"]["lib/heap.so"]
+    del fields["heap_counter"], fields["fips"], fields["files"]["lib/heap.so"]
+    fields["environment"]["OPENSSL_MODULES"] = "{kit}/lib/ossl-modules"
     old = KitManifest.sealed(**fields)
     assert old.kit_id == "2e9d70448e11fd37"
     written = old.model_dump(mode="json")
-    del written["heap_counter"]
+    del written["heap_counter"], written["fips"]
     assert KitManifest.model_validate(written) == old
     with pytest.raises(ValueError, match="no heap counter"):
         old.launch(PurePosixPath("/kits/one"), PurePosixPath("/material"), count_heap=True)

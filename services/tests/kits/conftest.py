@@ -29,7 +29,15 @@ class Kitchen:
     def leftovers(self) -> list[Path]:
         """Everything on the shelf that is no finished kit, but for the folders that are always there."""
         scratch = list((self.shelf.root / ".scratch").iterdir())
-        known = {"refs", "logs", ".scratch", ".lock", *(kit.folder_name for kit in self.shelf.list())}
+        known = {
+            "refs",
+            "logs",
+            ".scratch",
+            ".lock",
+            "sentinel.json",
+            ".sentinel.lock",
+            *(kit.folder_name for kit in self.shelf.list()),
+        }
         return scratch + [path for path in self.shelf.root.iterdir() if path.name not in known]
 
 

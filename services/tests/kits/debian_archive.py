@@ -11,9 +11,16 @@ from kexbench.kits.closure import this_architecture
 SUITE = "cosy"
 OUR_LIBC = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 2.0").split()[1]
 
+FIPS_MODULE = b"a module"
 
-def write_archive(folder: Path, *, openssl: str = "9.8.7-1~deb99u1", libc: str = f"{OUR_LIBC}-1") -> Path:
-    """An archive with libssl-dev, the library it needs, and a C library; versions are Debian's."""
+
+def write_archive(
+    folder: Path, *, openssl: str = "9.8.7-1~deb99u1", libc: str = f"{OUR_LIBC}-1", fips: str = ""
+) -> Path:
+    """An archive with libssl-dev, the library it needs, and a C library; versions are Debian's.
+
+    `fips` is the version of the FIPS module's package; empty for a suite without it.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     architecture = this_architecture()
     upstream = openssl.partition("-")[0]
@@ -42,6 +49,11 @@ def write_archive(folder: Path, *, openssl: str = "9.8.7-1~deb99u1", libc: str =
 
     depends = {"libc6": "", "libssl9": "libc6", "libssl-dev": f"libssl9 (= {openssl})"}
     versions = {"libc6": libc, "libssl9": openssl, "libssl-dev": openssl}
+    if fips:
+        roots["openssl-provider-fips"] = module = folder / "roots/openssl-provider-fips"
+        depends["openssl-provider-fips"], versions["openssl-provider-fips"] = "", fips
+        (module / library_folder / "ossl-modules").mkdir(parents=True)
+        (module / library_folder / "ossl-modules/fips.so").write_bytes(FIPS_MODULE)
     stanzas = [_package(folder, roots[name], name, versions[name], depends[name]) for name in roots]
     _index(folder, "\n".join(stanzas))
     return folder

@@ -12,10 +12,11 @@ from kexbench.kits.debian import DebianProvider
 from kexbench.kits.mirrors import Mirror
 
 from .conftest import Kitchen, kitchen_in
-from .debian_archive import SUITE, write_archive
+from .debian_archive import FIPS_MODULE, SUITE, write_archive
 
 pytestmark = pytest.mark.skipif(not (shutil.which("apt-get") and shutil.which("dpkg-deb")), reason="no apt, no dpkg")
 REF = f"openssl@debian/{SUITE}"
+FIPS_MAC = "29:06:00:4B:A6:5D:EE:2C:4B:A7:5F:0A:BD:C1:18:38:B0:EF:57:06:40:24:E0:DA:62:7A:E4:4B:19:8B:72:EF"
 
 
 @pytest.fixture
@@ -39,6 +40,31 @@ def test_a_suites_library_becomes_a_kit_with_its_own_c_library(kitchen: Kitchen)
     assert {"lib/libssl.so.9", "lib/libc.so.6", "bin/worker"} <= set(kit.files)
     assert kitchen.shelf.verify(kit.kit_id) == ()
     assert str(kitchen.shelf.root) not in kit.model_dump_json()
+
+
+def test_the_fips_module_of_the_librarys_version_is_in_the_kit_with_its_configuration(
+    kitchen: Kitchen, archive: Path
+) -> None:
+    write_archive(archive, openssl="9.8.7-1", fips="9.8.7-1")
+    kit = kitchen.add(REF)
+    assert kit.fips
+    assert "openssl-provider-fips" in {package.name for package in kit.packages}
+    folder = kitchen.shelf.folder(kit.kit_id)
+    assert (folder / "ossl-modules/fips.so").read_bytes() == FIPS_MODULE
+    # echo -n "a module" | openssl dgst -sha256 -mac HMAC -macopt hexkey:f455…
+    assert f"module-mac = {FIPS_MAC}" in (folder / "ossl-modules/fips.cnf").read_text()
+    assert kit.environment["OPENSSL_MODULES"] == "{kit}/ossl-modules"
+    assert kitchen.shelf.verify(kit.kit_id) == ()
+
+
+@pytest.mark.parametrize("fips", ["", "9.8.6-1"])
+def test_without_a_fips_module_of_the_librarys_version_there_is_none(
+    fips: str, kitchen: Kitchen, archive: Path
+) -> None:
+    write_archive(archive, openssl="9.8.7-1", fips=fips)
+    kit = kitchen.add(REF)
+    assert not kit.fips
+    assert not any("fips" in name for name in kit.files)
 
 
 def test_absent_updates_are_reported_and_no_obstacle(kitchen: Kitchen) -> None:

@@ -72,7 +72,7 @@ def test_what_plans_satisfies_the_schema_both_as_text_and_as_editors_read_it(cha
     assert complaints(parse_document(text, "spec.yaml").value) == []
 
 
-ACROSS_FIELDS = {"reference", "impossible", "twice", "peers"}
+ACROSS_FIELDS = {"reference", "impossible", "twice", "peers", "ocsp"}
 """Wrong specs of which each field alone is right, which no schema can tell."""
 
 
@@ -109,6 +109,11 @@ def test_what_the_planner_refuses_the_schema_refuses_as_well(old: str, new: str)
     with pytest.raises(DocumentError):
         a_plan(text)
     assert complaints(yaml.safe_load(text)) != []
+
+
+def test_the_catalogue_names_a_sentinel() -> None:
+    catalogue = read_catalogue((BENCH_SPECS / "libraries.yaml").read_text(), "libraries.yaml")
+    assert catalogue.sentinel == "openssl@system"
 
 
 def test_a_catalogue_whose_version_was_not_quoted_satisfies_the_schema() -> None:

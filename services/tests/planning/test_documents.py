@@ -197,3 +197,12 @@ def test_a_wrong_catalogue_is_refused_with_its_place() -> None:
 def test_a_catalogue_with_an_unknown_variant_is_refused() -> None:
     with pytest.raises(DocumentError, match="unknown variant 'burn=50001'"):
         read_catalogue(CATALOGUE.replace("source: system", "source: system+burn=50001"), "libraries.yaml")
+
+
+@pytest.mark.parametrize(
+    ("sentinel", "says"), [("openssl", "names no source"), ("nss@system", "unknown library 'nss'")]
+)
+def test_a_sentinel_that_is_no_reference_is_refused_with_its_place(sentinel: str, says: str) -> None:
+    text = CATALOGUE.replace("libraries:", f"sentinel: {sentinel}\nlibraries:")
+    with pytest.raises(DocumentError, match=rf"libraries.yaml:3:11: sentinel: .*{says}"):
+        read_catalogue(text, "libraries.yaml")

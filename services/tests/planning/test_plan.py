@@ -23,7 +23,7 @@ from kexbench.domain.dimensions import (
     Protocol,
     Resumption,
 )
-from kexbench.domain.plans import Plan
+from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.planning import expand, pack
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.estimate import handshake_seconds
@@ -177,13 +177,17 @@ def test_jobs_cover_every_invocation_exactly_once_and_each_cell_is_in_two(spec: 
     assert plan.invocations == spec["invocations"] * len(plan.cases) * len(plan.jobs[0].blocks)
 
 
-@given(st.integers(1, 40))
-def test_blocks_hold_at_most_six_subjects_once_each_and_share_the_first(count: int) -> None:
+@given(st.integers(1, 40), st.booleans())
+def test_blocks_hold_at_most_six_subjects_once_each_and_share_the_sentinel_and_the_first(
+    count: int, sentinel: bool
+) -> None:
     references = tuple(f"fake@1.{number}" for number in range(count))
-    blocks = pack.blocks(references)
-    assert all(1 <= len(block) <= 6 and block[0] == "fake@1.0" for block in blocks)
-    assert [reference for block in blocks for reference in block[1:]] == list(references[1:])
-    assert len(blocks) == (1 if count <= 6 else -(-(count - 1) // 5))
+    shared = (*((SENTINEL,) if sentinel else ()), "fake@1.0")
+    blocks = pack.blocks(references, sentinel=sentinel)
+    assert all(len(block) <= 6 and block[: len(shared)] == shared for block in blocks)
+    assert [reference for block in blocks for reference in block[len(shared) :]] == list(references[1:])
+    fits = len(shared) - 1 + count <= 6
+    assert len(blocks) == (1 if fits else -(-(count - 1) // (6 - len(shared))))
 
 
 @given(specs)

@@ -808,6 +808,12 @@ export type KitManifest = {
      * the shared object to preload when the heap is to be counted; null in kits from before it
      */
     heap_counter?: string | null;
+    /**
+     * Fips
+     *
+     * whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it
+     */
+    fips?: boolean;
 };
 
 /**

@@ -8,10 +8,16 @@ from rich.table import Table
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
+from kexbench.domain.kits import SubjectRef
+from kexbench.planning.documents import DocumentError, Fault
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 app = typer.Typer(help="Kits: self-contained builds of a library with the worker linked to it.", no_args_is_help=True)
+
+
+def _say(text: str) -> None:
+    err.print(text, style="dim", markup=False)
 
 
 @app.command("add")
@@ -32,10 +38,7 @@ def add(
         kexbench kits add openssl@prefix:~/src/openssl
     """
     shelf = Installation(Settings()).kits()
-    kits = [
-        shelf.add(reference, lambda text: err.print(text, style="dim", markup=False), refresh=refresh)
-        for reference in [typed_reference(text) for text in references]
-    ]
+    kits = [shelf.add(reference, _say, refresh=refresh) for reference in [typed_reference(text) for text in references]]
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
     for kit in () if as_json else kits:
@@ -79,3 +82,36 @@ def show(kit: Annotated[str, typer.Argument(help="A kit id, or a reference such 
     err.print("files: " + ("damaged" if differences else "unchanged"), f"in {shelf.folder(found.kit_id)}")
     if differences:
         raise typer.Exit(1)
+
+
+@app.command("sentinel")
+def sentinel(
+    freeze_again: Annotated[
+        bool, typer.Option("--freeze-again", help="Freeze what the catalogue's reference means now.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the sentinel, the kit that stays as it is; the first time it is made and frozen.
+
+    What changes along with a new sentinel can't be told from a change of the machine.
+
+    Examples:
+
+        kexbench kits sentinel
+        kexbench kits sentinel --freeze-again
+    """
+    installation = Installation(Settings())
+    catalogue = installation.catalogue()
+    if catalogue.sentinel is None:
+        place = str(installation.settings.catalogue)
+        raise DocumentError(
+            place, [Fault(1, 1, "sentinel", "is not given: name one, such as sentinel: openssl@system")]
+        )
+    shelf = installation.kits()
+    kit = shelf.sentinel(SubjectRef.parse(catalogue.sentinel), _say, freeze_again=freeze_again)
+    frozen = shelf.frozen()
+    assert frozen is not None, "it was just read or written"
+    if as_json:
+        print_json(frozen.model_dump(mode="json"))
+    else:
+        out.print(f"{frozen.reference}  {kit.version}  {kit.kit_id}  frozen {frozen.frozen_at:%Y-%m-%d %H:%M} UTC")

@@ -150,6 +150,8 @@ class KitManifest(_Frozen):
         None, description="the shared object to preload when the heap is to be counted; null in kits from before it"
     )
 
+    fips: bool = Field(False, description="whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it")
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.version_key != version_key(self.version):
@@ -203,7 +205,7 @@ class KitManifest(_Frozen):
         )
 
 
-_WITHOUT: dict[str, Any] = {"heap_counter": None}
+_WITHOUT: dict[str, Any] = {"heap_counter": None, "fips": False}
 """Later fields and what their absence means: with that value they don't count, so older manifests keep their ids."""
 
 

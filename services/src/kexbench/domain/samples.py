@@ -76,20 +76,21 @@ class Outcome(_Frozen):
 
 
 class Negotiated(_Frozen):
-    """What both sides agreed on, as the library reported it and the worker verified it."""
+    """What both sides agreed on, as the library reported it and the worker verified it: `-` for what there is not,
+    None for what nobody can tell. The fields with defaults are unknown of invocations that were made before them."""
 
-    protocol: str
-    cipher: str
-    group: str
-    signature: str
+    protocol: str | None
+    cipher: str | None
+    group: str | None
+    signature: str | None
     peer_key: str | None
     peer_key_bits: int = Field(description="0 for keys that come in one size")
     resumed: bool
-    client_key: str | None = Field(None, description="of the certificate that the client showed, or -")
+    client_key: str | None = Field(None, description="of the certificate that the client showed")
     chain_length: int | None = Field(None, description="certificates that the client got")
-    ocsp_bytes: int | None = Field(None, description="size of the stapled response that the client got")
-    early_data_bytes: int | None = Field(None, description="accepted by the server")
-    hello_retry: bool | None = Field(None, description="read off the wire")
+    ocsp_bytes: int | None = Field(None, description="of the stapled response that the client got")
+    early_data_bytes: int | None = Field(None, description="that the server accepted")
+    hello_retry: int | None = Field(None, ge=0, le=1)
 
 
 class Timer(_Frozen):

@@ -1,7 +1,7 @@
 """Variants of a source: the same library, built differently on purpose. `system+relink=3`, `debian/trixie+burn=3000`.
 
 They are what the measurement itself is measured with: a relink shows what code layout alone moves, a burn is a
-slowdown of known size.
+slowdown of known size, a copy shows how far a kit differs from itself.
 """
 
 import re
@@ -9,21 +9,23 @@ from dataclasses import dataclass
 
 _SUFFIX = re.compile(r"(?P<origin>.+?)(?P<variants>(?:\+[a-z]+=[^+/]*)*)", re.DOTALL)
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
-_RANGES = {"relink": range(1, 100), "burn": range(50_001)}
+_RANGES = {"relink": range(1, 100), "burn": range(50_001), "copy": range(2, 10)}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """`relink` seeds the order of a static link; `burn` is what every timed turn costs more, in millionths."""
+    """`relink` seeds the order of a static link; `burn` is what every timed turn costs more, in millionths; `copy` is
+    the same files under another name, so that a kit can stand beside itself."""
 
     relink: int | None = None
     burn: int | None = None
+    copy: int | None = None
 
     @property
     def label(self) -> str:
         """What a person reads: `relink 3, burn 3000 ppm`; empty for a source as it is."""
-        words = [f"relink {self.relink}"] if self.relink is not None else []
-        return ", ".join([*words, f"burn {self.burn} ppm"] if self.burn is not None else words)
+        words = {f"relink {self.relink}": self.relink, f"burn {self.burn} ppm": self.burn, f"copy {self.copy}": self.copy}
+        return ", ".join(text for text, value in words.items() if value is not None)
 
 
 def split_variant(source: str) -> tuple[str, Variant]:
@@ -36,9 +38,9 @@ def split_variant(source: str) -> tuple[str, Variant]:
         name, _, value = text.partition("=")
         known = _RANGES.get(name)
         if known is None or not _NUMBER.fullmatch(value) or int(value) not in known:
-            ranges = " and ".join(f"{name}={values[0]} to {values[-1]}" for name, values in _RANGES.items())
+            ranges = ", ".join(f"{name}={values[0]} to {values[-1]}" for name, values in _RANGES.items())
             raise ValueError(f"unknown variant {text!r}; there are {ranges}")
         if name in found:
             raise ValueError(f"the variant {name} is given twice")
         found[name] = int(value)
-    return match["origin"], Variant(relink=found.get("relink"), burn=found.get("burn"))
+    return match["origin"], Variant(**found)

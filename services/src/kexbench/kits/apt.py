@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -24,6 +24,7 @@ from kexbench.kits.process import Attempt
 _PRINTED = re.compile(
     r"^'\S+' (?P<file>(?P<name>[^_]+)_(?P<version>[^_]+)_[^_]+\.deb) \d+ (?:SHA256:(?P<sha256>\w+))?", re.MULTILINE
 )
+_APT_ERROR = 100
 _ABSENT_SUITE = re.compile(
     r"The repository '\S+ (\S+) Release' does(?: not|n't) have a Release file"
     r"|Failed to fetch \S+/dists/(\S+?)/\S+  ?File not found"
@@ -89,6 +90,13 @@ class SuiteArchive:
         """The suite's version of one package, without what it depends on."""
         return self._located([name], attempt)[0]
 
+    def exact(self, name: str, version: str, attempt: Attempt) -> Package | None:
+        """A package at exactly this version, or None where the suite has none."""
+        printed = self._apt(
+            attempt, "resolve", "apt-get", "download", "--print-uris", f"{name}={version}", accept=(0, _APT_ERROR)
+        )
+        return next(iter(_packages(printed)), None)
+
     def dependencies(self, package: Package, attempt: Attempt) -> list[str]:
         """Names in the package's Depends field."""
         shown = self._apt(attempt, "resolve", "apt-cache", "show", f"{package.name}={package.version}")
@@ -121,10 +129,7 @@ class SuiteArchive:
 
     def _located(self, names: list[str], attempt: Attempt) -> list[Package]:
         printed = self._apt(attempt, "resolve", "apt-get", "download", "--print-uris", *names)
-        packages = [
-            Package(name=match["name"], version=unquote(match["version"]), sha256=match["sha256"])
-            for match in _PRINTED.finditer(printed)
-        ]
+        packages = _packages(printed)
         if len(packages) != len(names) or any(package.sha256 is None for package in packages):
             raise StepFailed("resolve", f"the lists of {self.suite} name no SHA-256 for some of {', '.join(names)}")
         return sorted(packages, key=lambda package: package.name)
@@ -197,7 +202,13 @@ class SuiteArchive:
         configuration.write_text("\n".join([*reach, *own]) + "\n")
 
     def _apt(
-        self, attempt: Attempt, stage: Stage, *arguments: str, folder: Path | None = None, timeout_s: float = 60
+        self,
+        attempt: Attempt,
+        stage: Stage,
+        *arguments: str,
+        folder: Path | None = None,
+        timeout_s: float = 60,
+        accept: Sequence[int] = (0,),
     ) -> str:
         return attempt.run(
             arguments,
@@ -205,4 +216,13 @@ class SuiteArchive:
             timeout_s=timeout_s,
             folder=folder,
             environment={"APT_CONFIG": str(self._state / "apt.conf")},
+            accept=accept,
         )
+
+
+def _packages(printed: str) -> list[Package]:
+    """What `apt-get --print-uris` named; a hash may be missing."""
+    return [
+        Package(name=match["name"], version=unquote(match["version"]), sha256=match["sha256"])
+        for match in _PRINTED.finditer(printed)
+    ]

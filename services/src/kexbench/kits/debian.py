@@ -1,7 +1,8 @@
 """Any Debian suite's libraries, unpacked and never installed: `openssl@debian/trixie`, `gnutls@debian/sid`.
 
-Only the library, what it depends on, and its headers are fetched: 8 to 15 packages. The worker is
-compiled with this machine's compiler and C headers, since only the library is the subject.
+Only the library, what it depends on, its headers, and OpenSSL's FIPS module where the suite has it are
+fetched: 8 to 16 packages. The worker is compiled with this machine's compiler and C headers, since only
+the library is the subject.
 """
 
 import os
@@ -22,6 +23,9 @@ from kexbench.kits.provider import Materials, Resolution, distribution_profile
 _DEVELOPMENT = {"openssl": "libssl-dev", "gnutls": "libgnutls28-dev"}
 _RUNTIME = {"openssl": re.compile(r"libssl\d"), "gnutls": re.compile(r"libgnutls\d")}
 """The runtime library's package is found among the dependencies, since its name changes with the ABI."""
+_FIPS = "openssl-provider-fips"
+_NOT_LOADED = (*_DEVELOPMENT.values(), _FIPS)
+"""Packages of which a kit is made although no library that the worker is linked to comes from them."""
 _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 
 
@@ -53,6 +57,10 @@ class DebianProvider:
         if len(runtime) != 1:
             raise StepFailed("resolve", f"{development.name} needs {len(runtime)} runtime libraries, not 1")
         packages = (development, *archive.closure(runtime[0], attempt))
+        if ref.library == "openssl":
+            version = next(package.version for package in packages if package.name == runtime[0])
+            fips = archive.exact(_FIPS, version, attempt)  # of another version it would be another library's
+            packages = (*packages, fips) if fips else packages
         return Resolution(
             ref=ref,
             version=upstream_version(development.version),
@@ -86,7 +94,8 @@ class DebianProvider:
             libraries=libraries,
             host_libc=host_libc,
             owners=owners,
-            development=resolution.packages[:1],
+            development=tuple(package for package in resolution.packages if package.name in _NOT_LOADED),
+            fips_module=next(iter(root.glob("usr/lib/*/ossl-modules/fips.so")), None),
         )
 
     def _archive(self, ref: SubjectRef) -> SuiteArchive:

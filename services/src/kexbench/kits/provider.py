@@ -34,7 +34,8 @@ class Materials:
     `libraries` is a folder with every library by its soname, or None for this machine's own.
     `host_libc` says that the C library comes from this machine although the rest doesn't; `rest_from_host` that
     whatever isn't in the folder does. `library_words` stand on the link line in place of `-lssl -lcrypto`.
-    `owners` tells which package a library's file came from, by the file's name.
+    `owners` tells which package a library's file came from, by the file's name; `development` are packages that
+    gave something else than libraries. `fips_module` is OpenSSL's, if there is one.
     """
 
     compile_flags: tuple[str, ...] = ()
@@ -45,6 +46,7 @@ class Materials:
     library_words: tuple[str, ...] | None = None
     owners: Mapping[str, Package] = field(default_factory=dict)
     development: tuple[Package, ...] = ()
+    fips_module: Path | None = None
 
 
 THIS_MACHINE = Materials()

@@ -16,6 +16,7 @@ from kexbench.kits.closure import collect
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
+from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution
@@ -29,9 +30,9 @@ RECIPE_VERSION = 2
 _HEAP_COUNTER = "lib/heap.so"
 _ENVIRONMENT = {
     "LC_ALL": "C",
-    # The machine's own settings must not reach a measurement; modules are looked for where there are none.
+    # The machine's own settings must not reach a measurement; modules are the kit's own, or there are none.
     "OPENSSL_CONF": "/dev/null",
-    "OPENSSL_MODULES": f"{KIT_PLACEHOLDER}/lib/ossl-modules",
+    "OPENSSL_MODULES": f"{KIT_PLACEHOLDER}/{MODULES_FOLDER}",
     "OPENSSL_ENGINES": f"{KIT_PLACEHOLDER}/lib/engines",
     "GNUTLS_SYSTEM_PRIORITY_FILE": "/dev/null",
 }
@@ -100,6 +101,8 @@ class Workshop:
         arguments, libraries = collect(compiled.worker, attempt, materials, kit)
         shutil.copyfile(compiled.heap_counter, kit / _HEAP_COUNTER)
         (kit / _HEAP_COUNTER).chmod(0o555)
+        if materials.fips_module:
+            add_fips_module(materials.fips_module, kit)
         manifest = KitManifest.sealed(
             library=ref.library,
             version=resolution.version,
@@ -114,6 +117,7 @@ class Workshop:
             worker_source_sha256=ingredients.worker_source_sha256,
             files=hash_files(kit),
             heap_counter=_HEAP_COUNTER,
+            fips=materials.fips_module is not None,
         )
         attempt.note("starting the worker to see that it runs")
         self_test(kit, manifest, attempt)

@@ -2,6 +2,7 @@
 
     <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed
     <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients
+    <root>/sentinel.json                   which kit is frozen as the sentinel
     <root>/logs/<reference>.log            the last failed attempt of a reference
     <root>/.scratch/                       attempts under way; whoever holds the lock may clear it
 
@@ -14,6 +15,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,6 +27,7 @@ from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
+from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
 
 _LONGEST_NAME = 200
 
@@ -67,6 +70,38 @@ class Shelf:
             attempt.note(f"{ref} is {manifest.folder_name}")
             return manifest
 
+    def sentinel(
+        self, ref: SubjectRef, progress: Progress = lambda _: None, *, freeze_again: bool = False
+    ) -> KitManifest:
+        """The kit that `ref` meant when the sentinel was frozen, whatever the source has become since.
+
+        It is frozen when there is none yet, and again when the reference is another one, the harness was changed
+        or the kit is gone or damaged, which `progress` is told; or when asked to, then of the newest there is.
+        Raises KitError.
+        """
+        if self._workshop is None:
+            raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
+        try:
+            with locked(self.root / ".sentinel.lock", progress):
+                frozen = self.frozen()
+                kit = self._sound(frozen.kit_id) if frozen else None
+                reason = why_freeze(ref, frozen, kit, self._workshop.worker.sha256())
+                if kit is not None and reason is None and not freeze_again:
+                    return kit
+                progress(f"freezing a sentinel: {reason or 'as asked'}")
+                kit = self.add(ref, progress, refresh=freeze_again)
+                frozen = Sentinel(reference=str(ref), kit_id=kit.kit_id, frozen_at=datetime.now(UTC))
+                _replace(self._sentinel_path, frozen.model_dump_json(indent=2) + "\n")
+                return kit
+        except StepFailed as error:
+            raise KitError(ref, error.stage, error.reason, error.remedy) from error
+        except OSError as error:
+            raise KitError(ref, "store", str(error), f"check the folder {self.root}") from error
+
+    def frozen(self) -> Sentinel | None:
+        """What is frozen as the sentinel, or None."""
+        return read_sentinel(self._sentinel_path)
+
     def list(self) -> tuple[KitManifest, ...]:
         """Every kit, by library, then version, then source. Folders that hold no kit are passed over."""
         manifests = [manifest for path in self.root.glob(f"*-*/{MANIFEST_NAME}") if (manifest := _read(path))]
@@ -92,6 +127,10 @@ class Shelf:
     def verify(self, kit_id: str) -> tuple[str, ...]:
         """Every difference between a kit and its manifest, in words; none when it is sound. Raises KeyError."""
         return _differences(self.folder(kit_id))
+
+    @property
+    def _sentinel_path(self) -> Path:
+        return self.root / "sentinel.json"
 
     @contextmanager
     def _attempt(self, ref: SubjectRef, progress: Progress) -> Iterator[Attempt]:
@@ -138,12 +177,9 @@ class Shelf:
         _sync(self.root)
 
     def _sound(self, kit_id: str) -> KitManifest | None:
-        """The kit if all its files are there; their contents are `verify`'s business."""
+        """The kit if it is on the shelf and unchanged."""
         folder = self._folder(kit_id)
-        manifest = _read(folder / MANIFEST_NAME) if folder else None
-        if folder is None or manifest is None or not all((folder / name).is_file() for name in manifest.files):
-            return None
-        return manifest
+        return None if folder is None or _differences(folder) else _read(folder / MANIFEST_NAME)
 
     def _folder(self, kit_id: str) -> Path | None:
         if not (kit_id.isalnum() and kit_id.isascii()):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kexbench.domain.cases import parse_peer
+from kexbench.domain.material import least_ocsp_bytes
 from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
@@ -35,7 +36,7 @@ def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
     plan = _assemble(spec, subjects, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
-    if faults := _unknown_references(document, plan) + _too_long(document, plan):
+    if faults := _unknown_references(document, plan) + _too_long(document, plan) + _too_small(document, spec):
         raise DocumentError(file, faults)
     return plan
 
@@ -167,6 +168,18 @@ def _too_long(document: Document, plan: Plan) -> list[Fault]:
         f"{plan.measure.max_duration_s / 60:.0f} allowed: raise maxDuration, or measure fewer cases or invocations"
     )
     return [document.fault(("measure", "maxDuration"), message)]
+
+
+def _too_small(document: Document, spec: Spec) -> list[Fault]:
+    """Faults of OCSP responses that can't be made that small, with the least size for all keys of their matrix."""
+    faults = []
+    for path, size in _matrix_values(document, "ocspBytes"):
+        matrix = spec.matrix[path[1] if isinstance(path[1], int) else 0]
+        cases = [case for case in expand([matrix], {})[0] if case.ocsp_bytes == int(size) > 0]
+        least, key = max(((least_ocsp_bytes(case), case.key_name) for case in cases), default=(0, ""))
+        if int(size) < least:
+            faults.append(document.fault(path, f"an OCSP response for the key {key} has at least {least} bytes"))
+    return faults
 
 
 def _unknown_references(document: Document, plan: Plan) -> list[Fault]:

@@ -82,6 +82,10 @@ def _one_matrix_or_more(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
+def _reference(text: str) -> str:
+    return str(SubjectRef.parse(text))
+
+
 def _known_dh_bits(bits: int) -> int:
     if bits not in DH_BITS:
         raise ValueError(f"no parameters of {bits} bits are shipped: choose from {', '.join(map(str, DH_BITS))}")
@@ -209,6 +213,9 @@ class CatalogueEntry(_Written):
 class Catalogue(_Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
+    sentinel: Annotated[str, AfterValidator(_reference)] | None = Field(
+        None, description="the reference that is frozen and measured beside all others, such as openssl@system"
+    )
     libraries: dict[LibraryName, list[CatalogueEntry]]
 
     @model_validator(mode="after")

@@ -24,7 +24,7 @@ class Examination:
 def examine(root: Path = Path("/"), observe: Callable[[int | None], Watched] = watch) -> Examination:
     """Takes a little more than a second. `root`: the folder under which /sys and /proc stand."""
     allowed = os.sched_getaffinity(0)
-    watched = observe(split_cpus(allowed)[0])
+    watched = observe(split_cpus(allowed).measuring)
     machine = read_machine(root, allowed)  # afterwards, while the frequency is still that of a busy CPU
     return Examination(machine.measuring_cpu, judge(machine, watched))
 

@@ -79,7 +79,7 @@ def parse_cpus(text: str) -> frozenset[int]:
 def read_machine(root: Path, allowed: set[int]) -> Machine:
     """`allowed`: the CPUs that this process may use."""
     tree = Tree(root)
-    measuring, _ = split_cpus(allowed)
+    measuring = split_cpus(allowed).measuring
     own = f"{_CPU}/cpu{max(allowed)}"
     fields = _cpuinfo(tree, max(allowed))
     turbo, switch = _turbo(tree)

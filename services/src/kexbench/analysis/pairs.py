@@ -1,0 +1,59 @@
+"""Two subjects of one run, compared over the invocations that hold both."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
+from kexbench.analysis.estimates import RatioEstimate, compare, log_ratios
+from kexbench.domain.samples import Invocation, Metric
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """How a subject compares with another in one case and metric."""
+
+    case_id: str
+    metric: Metric
+    subject_ns: float
+    against_ns: float
+    ratio: RatioEstimate | None
+    """None with fewer than three common invocations."""
+    resolves: float | None
+    """The smallest change that as many invocations as these detect, as a share (analysis/detectable.py)."""
+    invocations: int
+
+
+def invocation_medians(
+    invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric
+) -> dict[str, float]:
+    """The median over batches by invocation."""
+    return {
+        f"{found.job_id}/{found.invocation}": float(np.median(sample.values))
+        for found in invocations
+        if found.case_id == case_id
+        for sample in found.samples
+        if (sample.subject, sample.metric) == (subject, metric)
+    }
+
+
+def pair_verdict(
+    invocations: list[Invocation], case_id: str, subject: str, against: str, metric: Metric
+) -> PairVerdict | None:
+    """None where either has no number in the case."""
+    first = invocation_medians(invocations, case_id, subject, metric)
+    second = invocation_medians(invocations, case_id, against, metric)
+    if not first or not second:
+        return None
+    logs = log_ratios(first, second)
+    enough = len(logs) >= 3 and min([*first.values(), *second.values()]) > 0
+    return PairVerdict(
+        case_id=case_id,
+        metric=metric,
+        subject_ns=float(np.median(list(first.values()))),
+        against_ns=float(np.median(list(second.values()))),
+        ratio=compare(first, second),
+        resolves=smallest_detectable_change(pair_sd_of(logs), len(logs)) if enough else None,
+        invocations=len(logs),
+    )

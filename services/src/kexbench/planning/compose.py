@@ -1,0 +1,82 @@
+"""Specs that commands write for people who have none: plain text, so that a run keeps what it was made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import yaml
+from pydantic.alias_generators import to_camel
+
+from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import NOTHING, Cipher, Method
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.plans import Measure
+from kexbench.planning.estimate import estimated_seconds
+from kexbench.planning.expand import expand
+from kexbench.planning.spec import Matrix
+
+LEAST_INVOCATIONS, MOST_INVOCATIONS = 6, 60
+BATCHES = 12
+BATCH_NS = 5_000_000
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a command wants measured."""
+
+    name: str
+    description: str
+    subjects: tuple[SubjectRef, ...]
+    cases: tuple[Case, ...]
+    invocations: int
+    batches: int = BATCHES
+    max_duration_s: int = 3600
+    sentinel: bool = False
+
+
+def spec_text(wish: Wish) -> str:
+    """A spec that expands into exactly these subjects and cases."""
+    document = {
+        "apiVersion": "kexbench.dev/v1",
+        "kind": "Benchmark",
+        "metadata": {"name": wish.name, "description": wish.description},
+        "subjects": [{subject.library: [subject.source]} for subject in wish.subjects],
+        "matrix": [matrix_entry(case) for case in wish.cases],
+        "measure": {
+            "invocations": wish.invocations,
+            "batches": wish.batches,
+            "maxDuration": f"{wish.max_duration_s}s",
+            "sentinel": wish.sentinel,
+        },
+    }
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
+def matrix_entry(case: Case) -> dict[str, Any]:
+    """The matrix of one case: every field is a list of one."""
+    fields: dict[str, Any] = {"protocol": str(case.protocol), "keyExchange": str(case.key_exchange)}
+    if case.cipher is not Cipher.DEFAULT:
+        fields["cipher"] = str(case.cipher)
+    if case.rsa_bits:
+        fields["rsaBits"] = case.rsa_bits
+    if case.curve != NOTHING:
+        fields["curve"] = case.curve
+    if case.dh_parameters_name:
+        fields["dhBits"] = int(case.group.removeprefix("dh-"))
+    elif case.group != NOTHING:
+        fields["dhGroup" if case.key_exchange.method is Method.DHE else "group"] = case.group
+    further = {to_camel(name): value for name, value in case.variation.items()}
+    return {name: [value] for name, value in {**fields, **further}.items()}
+
+
+def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:
+    """The cases of some matrices whose id fits one of the patterns (`*ecdsa*`), or all without a pattern."""
+    cases, _ = expand(list(matrices), {})
+    return tuple(case for case in cases if not patterns or any(fnmatchcase(case.case_id, each) for each in patterns))
+
+
+def affordable_invocations(cases: tuple[Case, ...], subjects: int, seconds: float, batches: int = BATCHES) -> int:
+    """How many invocations fit into a time, within bounds."""
+    one = Measure(invocations=1, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
+    return max(LEAST_INVOCATIONS, min(MOST_INVOCATIONS, int(seconds / estimated_seconds(cases, subjects, 1, one))))
