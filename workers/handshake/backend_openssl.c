@@ -97,6 +97,17 @@ static bool connect_pipes(struct side *side) {
     return true;
 }
 
+/* A client writes into the session that it offers (what is there already, but without a lock): each of
+ * several threads' clients gets a copy. */
+static bool offer_session(const struct context *c, SSL *ssl) {
+    if (c->session == NULL || c->tls_case.threads == 1)
+        return c->session != NULL && SSL_set_session(ssl, c->session) == 1;
+    SSL_SESSION *copy = SSL_SESSION_dup(c->session);
+    bool good = copy != NULL && SSL_set_session(ssl, copy) == 1;
+    SSL_SESSION_free(copy);
+    return good;
+}
+
 static bool prepare_side(struct side *side, bool resume) {
     const struct context *c = side->context;
     if (side->role == ROLE_CLIENT)
@@ -107,7 +118,7 @@ static bool prepare_side(struct side *side, bool resume) {
         return true;
     side->early_data_pending = c->tls_case.early_data_bytes > 0;
     if (side->role == ROLE_CLIENT)
-        return c->session != NULL && SSL_set_session(side->ssl, c->session) == 1;
+        return offer_session(c, side->ssl);
     return c->tls_case.anti_replay || SSL_set_num_tickets(side->ssl, 0) == 1;
 }
 

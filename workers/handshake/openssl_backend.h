@@ -15,7 +15,7 @@ struct context {
     unsigned char *certificate_der;
     int certificate_der_length;
     struct material ocsp_response; /* empty: nothing is stapled */
-    SSL_SESSION *session;          /* that resumptions offer; shared, and no OpenSSL changes it in them */
+    SSL_SESSION *session;          /* that resumptions offer */
 };
 
 struct side {
