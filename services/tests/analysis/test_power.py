@@ -117,6 +117,13 @@ def test_pools_that_always_differ_have_no_smallest_change() -> None:
     assert curve(biased).smallest_change is None
 
 
+def test_what_is_found_often_enough_without_any_slowdown_is_no_smallest_change() -> None:
+    noise = np.random.default_rng(12).normal(0.018, 0.01, 200)
+    found = curve({slowdown: (noise + slowdown).tolist() for slowdown in (0.0, 0.005, 0.01)})
+    assert 0.8 < found.injections[0].detected.rate < found.injections[-1].detected.rate
+    assert found.smallest_change is None
+
+
 def test_a_power_that_jumps_from_none_to_all_has_a_change_between_them() -> None:
     noise = np.random.default_rng(9).normal(0, 1e-5, 100)
     found = curve({0.0: noise.tolist(), 0.01: (noise + 0.01).tolist(), 0.02: (noise + 0.02).tolist()})

@@ -7,6 +7,7 @@ import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.qualification import CaseQualification, pool_by_kind, qualify_case
+from kexbench.analysis.resampling import wilson
 
 NOISE, DRIFT, LAYOUT = 0.005, 0.03, 0.004
 
@@ -151,10 +152,8 @@ def test_a_kind_has_the_medians_of_its_cases_and_all_their_tests() -> None:
     assert rsa.layout_floor == np.median([case.layout_floor or 0 for case in of_rsa])
     seen = [case.false_positives for case in of_rsa if case.false_positives]
     assert rsa.false_positive_rate == sum(each.rejected for each in seen) / 12_000
-    assert rsa.false_positive_low is not None
-    assert rsa.false_positive_high is not None
-    widths = [each.high - each.low for each in seen]
-    assert rsa.false_positive_high - rsa.false_positive_low < max(widths)
+    together = wilson(rsa.false_positive_rate, sum(each.effective_tests for each in seen))
+    assert (rsa.false_positive_low, rsa.false_positive_high) == together
 
 
 def test_a_kind_without_layouts_or_rates_has_none() -> None:

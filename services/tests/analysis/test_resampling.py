@@ -74,6 +74,14 @@ def test_the_interval_of_a_rate_holds_the_truth_about_as_often_as_it_claims(offs
     assert naive < held
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.5])
+def test_a_rate_scatters_over_pools_as_its_effective_number_of_tests_says(offset: float) -> None:
+    random = np.random.default_rng(8)
+    found = [resampled(random.normal(offset, 1, 200), alpha=0.05, partitions=20) for _ in range(400)]
+    told = np.mean([each.rate * (1 - each.rate) / each.effective_tests for each in found])
+    assert np.sqrt(told) == pytest.approx(np.std([each.rate for each in found]), rel=0.2)
+
+
 def test_wilsons_interval_is_that_of_the_textbook() -> None:
     """Newcombe 1998, table I: 81 of 263, and 0 of 20."""
     assert wilson(81 / 263, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)

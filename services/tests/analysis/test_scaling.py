@@ -73,8 +73,16 @@ def test_the_same_rates_and_seed_give_the_same_intervals() -> None:
 
 def test_one_wild_invocation_in_five_moves_no_coefficient() -> None:
     calm = {threads: [law(threads, 0.1)] * 5 for threads in COUNTS}
-    wild = {threads: [*values[:4], values[0] / 50] for threads, values in calm.items()}
+    wild = {**calm, 4: [*calm[4][:4], calm[4][0] / 50]}
     assert fitted(wild).contention.value == pytest.approx(fitted(calm).contention.value)
+
+
+def test_the_bootstrap_draws_one_fewer_invocation_than_there_are() -> None:
+    """Three of the logs 0, 1, 2, 3: 0, 0, 0 comes in 1 of 64 draws, 0, 0, 1 in 3, so the lower bound is their 1 / 3."""
+    logs = np.array([0.0, 1.0, 2.0, 3.0])
+    found = fit_scaling({1: np.exp(logs).tolist(), 2: np.exp(logs - 5).tolist()}, bootstraps=2000)
+    assert found is not None
+    assert np.log(found.rate_1.low or 0) == pytest.approx(1 / 3)
 
 
 def test_two_thread_counts_tell_contention_alone() -> None:

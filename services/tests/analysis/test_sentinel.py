@@ -46,8 +46,16 @@ def test_a_host_that_stayed_as_it_was_has_not_moved(seed: int) -> None:
 
 
 def test_a_move_below_half_a_percent_is_none() -> None:
-    assert not moved(sentinel_run(1, noise=0), sentinel_run(2, slowdown=0.004, noise=0)).moved
-    assert moved(sentinel_run(1, noise=0), sentinel_run(2, slowdown=0.006, noise=0)).moved
+    for slowdown in (0.004, -0.004):
+        assert not moved(sentinel_run(1, noise=0), sentinel_run(2, slowdown=slowdown, noise=0)).moved
+    for slowdown in (0.006, -0.006):
+        assert moved(sentinel_run(1, noise=0), sentinel_run(2, slowdown=slowdown, noise=0)).moved
+
+
+def test_cases_that_disagree_are_no_host_event() -> None:
+    found = moved({"a": [1.0], "b": [1.0], "c": [1.0]}, {"a": [1.0], "b": [1.01], "c": [1.03]})
+    assert found.ratio > 1.01
+    assert not found.moved
 
 
 def test_one_odd_case_is_no_host_event() -> None:
