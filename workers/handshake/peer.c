@@ -4,33 +4,50 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+
+/* Before what a turn sent: to which handshake it belongs. A server may send tickets when its client is done
+ * already; they would be taken for the next handshake's first message. */
+struct header {
+    uint32_t handshake;
+};
 
 bool peer_gives_up(int peer) {
     (void)!send(peer, "", 0, MSG_NOSIGNAL); /* a peer that is gone needs no telling */
     return false;
 }
 
-static bool deliver(int peer, struct pipe *out, struct fault *fault) {
+static bool deliver(struct prepared *p, struct pipe *out, struct fault *fault) {
     size_t length = pipe_pending(out);
     if (length == 0)
         return true;
+    struct header header = {p->peer_handshakes};
+    struct iovec parts[] = {{&header, sizeof header}, {out->bytes + out->start, length}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t sent;
     do {
-        sent = send(peer, out->bytes + out->start, length, MSG_NOSIGNAL);
+        sent = sendmsg(p->peer, &message, MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     out->start = out->end = 0;
-    return sent == (ssize_t)length || fault_set(fault, FAULT_ERROR, "the peer is gone: %s", strerror(errno));
+    return sent == (ssize_t)(sizeof header + length) ||
+           fault_set(fault, FAULT_ERROR, "the peer is gone: %s", strerror(errno));
 }
 
-static bool await(int peer, struct pipe *in, struct fault *fault) {
+/* The next message of this handshake; what is left of earlier ones is dropped. */
+static bool await(struct prepared *p, struct pipe *in, struct fault *fault) {
+    struct header header = {0};
     ssize_t got;
     do {
-        got = recv(peer, in->bytes + in->end, PIPE_BYTES - in->end, 0);
-    } while (got < 0 && errno == EINTR);
+        struct iovec parts[] = {{&header, sizeof header}, {in->bytes + in->end, PIPE_BYTES - in->end}};
+        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        got = recvmsg(p->peer, &message, 0);
+    } while ((got < 0 && errno == EINTR) || (got > 0 && header.handshake < p->peer_handshakes));
     if (got <= 0)
         return fault_set(fault, FAULT_ERROR, got == 0 ? "the peer gave up" : "the peer is gone");
-    in->end += (size_t)got;
-    in->written += (size_t)got;
+    if (got < (ssize_t)sizeof header || header.handshake != p->peer_handshakes)
+        return fault_set(fault, FAULT_ERROR, "the peer is at another handshake");
+    in->end += (size_t)got - sizeof header;
+    in->written += (size_t)got - sizeof header;
     return true;
 }
 
@@ -40,13 +57,13 @@ static bool take_turns(struct prepared *p, struct pair *pair, enum role role, ui
     const struct clock *clock = p->backend->clock;
     struct pipe *out = &pair->sent[role], *in = &pair->sent[1 - role];
     for (unsigned turn = 0; turn < TURNS_MAX; turn++) {
-        if ((turn > 0 || role == ROLE_SERVER) && !await(p->peer, in, fault))
+        if ((turn > 0 || role == ROLE_SERVER) && !await(p, in, fault))
             return false;
         uint64_t before = clock->thread_cpu_ns();
         enum progress progress = p->backend->step(pair->sides[role], fault);
         *cpu_ns += clock->thread_cpu_ns() - before;
         struct fault unsent;
-        bool delivered = deliver(p->peer, out, &unsent); /* an alert, too, is the peer's to know */
+        bool delivered = deliver(p, out, &unsent); /* an alert, too, is the peer's to know */
         if (progress == PROGRESS_FAILED)
             return false;
         if (!delivered) {
@@ -65,6 +82,7 @@ static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, u
     enum role role = p->tls_case.roles == ROLES_CLIENT ? ROLE_CLIENT : ROLE_SERVER;
     struct pipe_end end = {.in = &pair->sent[1 - role], .out = &pair->sent[role]};
     struct negotiated unused;
+    p->peer_handshakes++;
     pipe_reset(&pair->sent[ROLE_CLIENT]);
     pipe_reset(&pair->sent[ROLE_SERVER]);
     pair->sides[role] = p->backend->open(p->context, role, end, false, fault);

@@ -11,6 +11,7 @@ struct prepared {
     struct negotiated wanted;
     struct pair *pairs[THREADS_MAX]; /* one a thread */
     int peer;                        /* socket to the worker with the other role; -1 with both roles here */
+    uint32_t peer_handshakes;        /* begun over it, in step with the peer's count */
 };
 
 /* Sets the case up and proves it with a handshake (a resumption: with a full one before). On success `seen`
