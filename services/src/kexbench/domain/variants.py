@@ -19,12 +19,6 @@ class Variant:
     relink: int | None = None
     burn: int | None = None
 
-    @property
-    def label(self) -> str:
-        """What a person reads: `relink 3, burn 3000 ppm`; empty for a source as it is."""
-        words = [f"relink {self.relink}"] if self.relink is not None else []
-        return ", ".join([*words, f"burn {self.burn} ppm"] if self.burn is not None else words)
-
 
 def split_variant(source: str) -> tuple[str, Variant]:
     """The source without its variants, and these. Raises ValueError in words for the person who wrote them."""
