@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import CATALOGUE
+from tests.builders import CATALOGUE, a_kit
 from tests.cli.conftest import Cli
 
 
@@ -35,3 +35,28 @@ def test_a_catalogue_without_a_sentinel_is_named(catalogue: Path, cli: Cli) -> N
     done = cli("kits", "sentinel")
     assert done.status == 1
     assert done.err == f"{catalogue}:1:1: sentinel: is not given: name one, such as sentinel: openssl@system\n"
+
+
+def put(cli: Cli, reference: str, flags: str = "none") -> str:
+    """A kit that can be listed, of which there is nothing but the manifest. Returns its id."""
+    kit = a_kit(reference, version="3.0.19", flags=flags)
+    folder = cli.folder / "home/kits" / kit.folder_name
+    folder.mkdir(parents=True)
+    (folder / "kit.json").write_text(kit.model_dump_json())
+    return kit.kit_id
+
+
+def test_variants_are_listed_behind_their_source_in_the_order_of_their_numbers(cli: Cli) -> None:
+    sources = ("system", "system+burn=3000", "system+relink=2", "system+relink=10")
+    kits = [put(cli, f"openssl@{source}") for source in reversed(sources)]
+    rows = [line.split() for line in cli("kits", "list").out.splitlines()[1:]]
+    assert [row[2] for row in rows] == list(sources)
+    assert [row[-1] for row in rows] == kits[::-1]
+
+
+def test_long_build_flags_are_cut_and_ids_never(cli: Cli) -> None:
+    kit = put(cli, "openssl@system", flags=" ".join(f"-flag-{number}" for number in range(20)))
+    done = cli("kits", "list")
+    assert "-flag-2 …" in done.out
+    assert "-flag-3" not in done.out
+    assert done.out.rstrip().endswith(kit)

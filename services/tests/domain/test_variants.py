@@ -36,13 +36,6 @@ def test_a_variant_given_twice_is_refused() -> None:
         split_variant("system+relink=1+relink=1")
 
 
-def test_people_read_what_is_different() -> None:
-    assert Variant().label == ""
-    assert Variant(relink=3).label == "relink 3"
-    assert Variant(relink=3, burn=0).label == "relink 3, burn 0 ppm"
-    assert Variant(burn=3000).label == "burn 3000 ppm"
-
-
 @given(st.integers(1, 99), st.integers(0, 50_000), st.sampled_from(["system", "debian/sid", "prefix:/a+b"]))
 def test_what_was_put_together_comes_apart(relink: int, burn: int, origin: str) -> None:
     assert split_variant(f"{origin}+relink={relink}+burn={burn}") == (origin, Variant(relink, burn))

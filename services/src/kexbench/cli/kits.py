@@ -1,5 +1,6 @@
 """`kexbench kits`: add, list and show the kits on this machine's shelf."""
 
+from textwrap import shorten
 from typing import Annotated
 
 import typer
@@ -14,6 +15,8 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 app = typer.Typer(help="Kits: self-contained builds of a library with the worker linked to it.", no_args_is_help=True)
+
+_PROFILE_WIDTH = 40
 
 
 def _say(text: str) -> None:
@@ -56,10 +59,14 @@ def list_kits(as_json: AsJson = False) -> None:
         out.print("no kits yet: kexbench kits add openssl@system")
         return
     table = Table(box=None, header_style="bold")
-    for column in ("library", "version", "source", "build profile", "kit"):
-        table.add_column(column)
+    for column in ("library", "version"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("source", overflow="fold")  # whole and with its variants, so that it can be copied
+    table.add_column("build profile")
+    table.add_column("kit", no_wrap=True)
     for kit in kits:
-        table.add_row(kit.library, kit.version, kit.source, kit.build_profile.label, kit.kit_id)
+        profile = shorten(kit.build_profile.label, _PROFILE_WIDTH, placeholder=" …")
+        table.add_row(kit.library, kit.version, kit.source, profile, kit.kit_id)
     out.print(table)
 
 

@@ -21,16 +21,6 @@ class Variant:
     burn: int | None = None
     copy: int | None = None
 
-    @property
-    def label(self) -> str:
-        """What a person reads: `relink 3, burn 3000 ppm`; empty for a source as it is."""
-        words = {
-            f"relink {self.relink}": self.relink,
-            f"burn {self.burn} ppm": self.burn,
-            f"copy {self.copy}": self.copy,
-        }
-        return ", ".join(text for text, value in words.items() if value is not None)
-
 
 def split_variant(source: str) -> tuple[str, Variant]:
     """The source without its variants, and these. Raises ValueError in words for the person who wrote them."""

@@ -103,9 +103,9 @@ class Shelf:
         return read_sentinel(self._sentinel_path)
 
     def list(self) -> tuple[KitManifest, ...]:
-        """Every kit, by library, then version, then source. Folders that hold no kit are passed over."""
+        """Every kit, by library, version, source and variant. Folders that hold no kit are passed over."""
         manifests = [manifest for path in self.root.glob(f"*-*/{MANIFEST_NAME}") if (manifest := _read(path))]
-        return tuple(sorted(manifests, key=lambda kit: (kit.library, kit.version_key, kit.source, kit.kit_id)))
+        return tuple(sorted(manifests, key=_order))
 
     def get(self, kit_id: str) -> KitManifest | None:
         """The kit with this id, or None."""
@@ -197,6 +197,11 @@ class Shelf:
 
     def _log_path(self, ref: SubjectRef) -> Path:
         return self.root / "logs" / f"{_file_name(ref)}.log"
+
+
+def _order(kit: KitManifest) -> tuple[str | int, ...]:
+    variant = kit.ref.variant
+    return kit.library, kit.version_key, kit.ref.origin, variant.relink or 0, variant.burn or 0, kit.source, kit.kit_id
 
 
 def _file_name(ref: SubjectRef) -> str:
