@@ -164,3 +164,27 @@ def test_cases_stand_as_a_person_would_sort_them() -> None:
     ]
     rows = [row for each in reversed(in_order) for row in medians(a_subject("3.0"), 1, case=each)]
     assert cases_in_order(rows) == in_order
+
+
+def test_variations_of_a_case_stand_behind_it_from_few_to_many() -> None:
+    def case(bits: int = 2048, **fields: object) -> Case:
+        first = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-RSA", "rsa_bits": bits, "group": "X25519"}
+        return Case.model_validate({**first, **fields})
+
+    in_order = [
+        case(),
+        case(threads=2),
+        case(threads=16),
+        case(resumption="psk"),
+        case(resumption="psk-dhe"),
+        case(resumption="psk-dhe", early_data_bytes=1024),
+        case(resumption="psk-dhe", early_data_bytes=1024, anti_replay=True),
+        case(resumption="psk-dhe", early_data_bytes=16000),
+        case(chain_length=3),
+        case(chain_length=10),
+        case(cpu_features="x86-64-v2"),
+        case(4096),
+        Case.model_validate({"protocol": "default", "key_exchange": "default-RSA", "rsa_bits": 1024, "cipher": "-"}),
+    ]
+    rows = [row for each in reversed(in_order) for row in medians(a_subject("3.0"), 1, case=each)]
+    assert cases_in_order(rows) == in_order

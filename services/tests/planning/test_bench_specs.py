@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 
 from kexbench.planning.documents import DocumentError, parse_document
 from kexbench.planning.plan import make_plan, read_catalogue
+from kexbench.planning.spec import Matrix
 from tests.builders import BENCH_SPECS, CATALOGUE, REFERENCE, SPEC, a_plan
 
 DOCUMENTS = sorted(BENCH_SPECS.glob("*.yaml"))
@@ -27,8 +28,15 @@ def complaints(document: Any, kind: str = "Benchmark") -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in schema(kind).iter_errors(document)]
 
 
-def test_there_are_specs_to_copy() -> None:
-    assert {path.name for path in SPECS} >= {"quickstart.yaml", "forward-secrecy-2011.yaml"}
+def test_there_are_specs_to_copy_and_a_list_of_them() -> None:
+    assert len(SPECS) >= 6
+    listed = (BENCH_SPECS / "README.md").read_text()
+    assert all(f"- [{path.name}]({path.name}): " in listed for path in DOCUMENTS)
+
+
+def test_every_field_of_a_matrix_is_in_the_list_of_what_it_can_vary() -> None:
+    listed = (BENCH_SPECS / "README.md").read_text()
+    assert all(f"`{field.alias}`" in listed for field in Matrix.model_fields.values())
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda path: path.stem)
@@ -37,6 +45,7 @@ def test_a_spec_to_copy_plans_with_the_catalogue_beside_it(spec: Path) -> None:
     plan = make_plan(spec.read_text(), str(spec), catalogue)
     assert plan.spec_name == spec.stem
     assert plan.skipped == ()
+    assert plan.description.endswith(("?", "."))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)

@@ -265,21 +265,37 @@ export type HostKind = {
 };
 
 /**
+ * CpuFeatures
+ *
+ * AES-NI, PCLMULQDQ, ADX and SHA belong to no x86-64 level (System V psABI, section 3.1.1). Level 2 here keeps the
+ * first two, as CPUs of its time have them (Westmere, 2010); level 3 keeps all four (Zen, 2017).
+ */
+export type CpuFeatures = 'native' | 'x86-64-v2' | 'x86-64-v3' | 'no-aes';
+
+/**
+ * Resumption
+ *
+ * `session-id` and `ticket` are TLS 1.2's, `psk` (without a key share) and `psk-dhe` (with one) TLS 1.3's.
+ */
+export type Resumption = 'none' | 'session-id' | 'ticket' | 'psk' | 'psk-dhe';
+
+/**
  * Cipher
  */
-export type Cipher = 'AES-128-GCM' | 'AES-256-GCM' | 'CHACHA20-POLY1305';
+export type Cipher = 'AES-128-GCM' | 'AES-256-GCM' | 'CHACHA20-POLY1305' | '-';
 
 /**
  * KeyExchange
  *
- * With TLS 1.3 the part behind the hyphen names the certificate's key.
+ * `RSA`, or every method with every key. A test holds this list to the two above; an enum has to be written out
+ * for a type checker to know its members.
  */
-export type KeyExchange = 'RSA' | 'DHE-RSA' | 'ECDHE-RSA' | 'ECDHE-ECDSA';
+export type KeyExchange = 'RSA' | 'DHE-RSA' | 'DHE-RSA-PSS' | 'DHE-ECDSA' | 'DHE-Ed25519' | 'DHE-Ed448' | 'DHE-ML-DSA-44' | 'DHE-ML-DSA-65' | 'DHE-ML-DSA-87' | 'ECDHE-RSA' | 'ECDHE-RSA-PSS' | 'ECDHE-ECDSA' | 'ECDHE-Ed25519' | 'ECDHE-Ed448' | 'ECDHE-ML-DSA-44' | 'ECDHE-ML-DSA-65' | 'ECDHE-ML-DSA-87' | 'MLKEM-RSA' | 'MLKEM-RSA-PSS' | 'MLKEM-ECDSA' | 'MLKEM-Ed25519' | 'MLKEM-Ed448' | 'MLKEM-ML-DSA-44' | 'MLKEM-ML-DSA-65' | 'MLKEM-ML-DSA-87' | 'default-RSA' | 'default-RSA-PSS' | 'default-ECDSA' | 'default-Ed25519' | 'default-Ed448' | 'default-ML-DSA-44' | 'default-ML-DSA-65' | 'default-ML-DSA-87';
 
 /**
  * Protocol
  */
-export type Protocol = 'TLSv1.2' | 'TLSv1.3';
+export type Protocol = 'TLSv1.2' | 'TLSv1.3' | 'default';
 
 /**
  * CaseView
@@ -293,7 +309,7 @@ export type CaseView = {
     /**
      * Group
      *
-     * key exchange group, or - with key exchange RSA
+     * key exchange group, or - with key exchange RSA and default settings
      */
     group?: string;
     /**
@@ -308,6 +324,65 @@ export type CaseView = {
      * curve of the certificate's EC key, or -
      */
     curve?: string;
+    /**
+     * Chain Length
+     *
+     * certificates that the server sends
+     */
+    chain_length?: number;
+    /**
+     * Client Authentication
+     *
+     * the client shows a certificate as well
+     */
+    client_authentication?: boolean;
+    resumption?: Resumption;
+    /**
+     * Early Data Bytes
+     *
+     * application data in the first flight
+     */
+    early_data_bytes?: number;
+    /**
+     * Anti Replay
+     *
+     * the server refuses early data that it may have seen before
+     */
+    anti_replay?: boolean;
+    /**
+     * Hello Retry
+     *
+     * the client's key share is of a group the server doesn't take
+     */
+    hello_retry?: boolean;
+    /**
+     * Ocsp Bytes
+     *
+     * size of the stapled OCSP response, or 0
+     */
+    ocsp_bytes?: number;
+    /**
+     * Fips
+     *
+     * OpenSSL's FIPS provider and nothing that is not approved
+     */
+    fips?: boolean;
+    /**
+     * Threads
+     *
+     * that share one context
+     */
+    threads?: number;
+    /**
+     * what the library may use of the CPU
+     */
+    cpu_features?: CpuFeatures;
+    /**
+     * Peer
+     *
+     * the other side: server: or client: with a subject, or - where both are the subject
+     */
+    peer?: string;
     /**
      * Id
      *
@@ -898,6 +973,18 @@ export type Measure = {
      * Max Duration S
      */
     max_duration_s: number;
+    /**
+     * Resolve
+     *
+     * the change that shall be told, as a share, or null
+     */
+    resolve?: number | null;
+    /**
+     * Sentinel
+     *
+     * whether a workload that never changes is measured along
+     */
+    sentinel?: boolean;
 };
 
 /**

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.api.models import Cell, Change, Estimate, OutcomeView, SubjectView
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, CpuFeatures
+from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
 from kexbench.store.port import MedianRow, OutcomeRow, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
@@ -48,20 +49,31 @@ def subjects_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[SubjectVie
 
 
 def cases_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[Case]:
-    """Each case once: by protocol, key exchange, then the numbers that a person would sort by."""
-    cases = {row.case.case_id: row.case for row in rows}
-    exchanges = ["RSA", "DHE-RSA", "ECDHE-RSA", "ECDHE-ECDSA"]
-    return sorted(
-        cases.values(),
-        key=lambda case: (
-            case.protocol,
-            exchanges.index(case.key_exchange),
-            case.rsa_bits,
-            case.curve,
-            len(case.group),
-            case.group,
-            case.cipher,
-        ),
+    """Each case once: by protocol, key exchange, then the numbers that a person would sort by; variations of a case
+    stand behind it."""
+    return sorted({row.case.case_id: row.case for row in rows}.values(), key=_case_order)
+
+
+def _case_order(case: Case) -> tuple[int | str, ...]:
+    return (
+        list(Protocol).index(case.protocol),
+        list(KeyExchange).index(case.key_exchange),
+        case.rsa_bits,
+        case.curve,
+        len(case.group),
+        case.group,
+        case.cipher,
+        list(CpuFeatures).index(case.cpu_features),
+        case.fips,
+        case.chain_length,
+        case.client_authentication,
+        case.ocsp_bytes,
+        case.hello_retry,
+        list(Resumption).index(case.resumption),
+        case.early_data_bytes,
+        case.anti_replay,
+        case.threads,
+        case.peer,
     )
 
 

@@ -53,8 +53,8 @@ __all__ = [
 
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
 """The worker's own limits."""
-OCSP_MAX = 2**16 - 1 - 4
-"""What fits into an extension of TLS 1.3 beside the status type and a length (RFC 8446, sections 4.2 and 4.4.2.1)."""
+OCSP_MAX = 2**14 - 4
+"""What OpenSSL's client takes in TLS 1.2, with the status type and a length before it (RFC 6066, section 8)."""
 FIRST_FIELDS = ("protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher")
 """The dimensions that every case has a value of. What came later is its variation."""
 _RESUMED = {

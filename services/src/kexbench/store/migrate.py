@@ -69,7 +69,7 @@ def apply(
     record: Callable[[Migration], object],
 ) -> None:
     """Run each migration's statements and record it. A statement that was killed half-way through
-    a migration can run again, since it creates only what does not exist."""
+    a migration can run again, since it makes only what does not exist."""
     for migration in migrations:
         for statement in migration.statements:
             execute(clauses.fill(_repeatable(statement)))

@@ -93,7 +93,7 @@ class Selection:
 EXPORT_COLUMNS = (
     *("run_id", "job_id", "invocation", "measured_at", "pool", "cpu_model", "library", "version", "source"),
     *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
-    *("metric", "n", "median", "p05", "p95", "values"),
+    *("variation", "metric", "n", "median", "p05", "p95", "values"),
 )
 """What an exported sample holds, in this order; `build_profile` is the label that people read."""
 

@@ -1,19 +1,20 @@
 """Between domain values and rows of the store's tables: pure, no client."""
 
+import json
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from kexbench.domain.canonical import canonical_json, content_hash
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation
 from kexbench.store.port import SubjectRow
 
 Row = dict[str, Any]
-CASE_COLUMNS = ("protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher")
+CASE_COLUMNS = (*FIRST_FIELDS, "variation")
 SUBJECT_COLUMNS = ("library", "version", "version_key", "source", "build_profile", "build_profile_label", "kit_id")
 
 
@@ -81,7 +82,8 @@ def subject_of(row: Row) -> SubjectRow:
 
 
 def case_of(row: Row) -> Case:
-    return Case.model_validate({column: row[column] for column in CASE_COLUMNS})
+    variation = json.loads(row["variation"]) if row["variation"] else {}
+    return Case.model_validate({column: row[column] for column in FIRST_FIELDS} | variation)
 
 
 def _cell_columns(run: Run, invocation: Invocation, reference: str) -> Row:
@@ -90,7 +92,8 @@ def _cell_columns(run: Run, invocation: Invocation, reference: str) -> Row:
     return {
         **_invocation_columns(invocation),
         **_subject_columns(run.kits[reference]),
-        **{column: getattr(case, column) for column in CASE_COLUMNS},
+        **{column: getattr(case, column) for column in FIRST_FIELDS},
+        "variation": canonical_json(case.variation) if case.variation else "",
         "reference": reference,
         "pool": pool,
         "cpu_model": run.host.cpu_model,

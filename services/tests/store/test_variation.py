@@ -1,0 +1,91 @@
+"""Cases beyond the first dimensions: apart from each other in the store for ever, also in a store from before them."""
+
+from typing import Any
+
+import pytest
+
+from kexbench.domain.samples import Metric
+from kexbench.store import migrate
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.migrate import EngineClauses, load_migrations
+from kexbench.store.port import Selection
+from kexbench.store.rows import Row
+from tests.builders import RSA, SPEC, a_run, an_invocation, an_outcome
+from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
+
+pytestmark = pytest.mark.xdist_group("store")
+THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  threads: [1, 2]\n  cpuFeatures: [native, no-aes]")
+
+
+def tidied(store: ClickHouseStore) -> None:
+    """Merge all parts, which is when rows of one sorting key replace each other."""
+    for table in ("samples", "outcomes", "invocations"):
+        store._command(f"OPTIMIZE TABLE {table} FINAL")
+
+
+def test_cases_that_differ_only_in_a_variation_stay_apart(store: ClickHouseStore) -> None:
+    run = started(store, a_run(spec=THREADS))
+    for number, case in enumerate(run.plan.cases, start=1):
+        invocation = an_invocation(run, case_id=case.case_id, cpu_ns={ONE: number}, outcomes=[an_outcome(TWO)])
+        store.add_invocation(run, invocation)
+    before = whole_state(store, run)
+    tidied(store)
+    assert whole_state(store, run) == before
+    assert [(row.case, row.median) for row in store.medians(CPU)] == [
+        (case, number)
+        for case, number in sorted(zip(run.plan.cases, (1, 2, 3, 4), strict=True), key=lambda found: found[0].case_id)
+    ]
+    assert {row.case for row in store.outcomes(CPU)} == set(run.plan.cases)
+    assert {row["case_id"]: row["variation"] for row in store.export(CPU)} == {
+        RSA: "",
+        f"{RSA}_cpu-no-aes": '{"cpu_features":"no-aes"}',
+        f"{RSA}_threads-2": '{"threads":2}',
+        f"{RSA}_threads-2_cpu-no-aes": '{"cpu_features":"no-aes","threads":2}',
+    }
+
+
+def test_a_repeated_upload_of_a_variation_changes_nothing(store: ClickHouseStore) -> None:
+    run = started(store, a_run(spec=THREADS))
+    invocation = an_invocation(run, case_id=f"{RSA}_threads-2", cpu_ns={ONE: 1})
+    for _ in range(2):
+        store.add_invocation(run, invocation)
+    tidied(store)
+    assert len(list(store.export(CPU))) == 1
+    assert len(store.medians(Selection(Metric.CPU_NS, case_id=f"{RSA}_threads-2"))) == 1
+
+
+class StoreOfVersionOne(ClickHouseStore):
+    """Writes rows as the first release did."""
+
+    def _insert(self, table: str, content: list[Row]) -> None:
+        super()._insert(table, [{name: row[name] for name in row if name != "variation"} for row in content])
+
+
+def fill(store: ClickHouseStore) -> Any:
+    run = started(store)
+    for number in range(3):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: number + 1}, outcomes=[an_outcome(TWO)]))
+    return run
+
+
+def test_a_store_of_version_one_is_migrated_and_reads_the_same(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:1])
+        old = StoreOfVersionOne(dsn, database, EngineClauses())
+        old.migrate()
+        run = fill(old)
+        old.close()
+    fresh = ClickHouseStore(dsn, f"{database}_fresh", EngineClauses())
+    fresh.migrate()
+    assert fill(fresh) == run
+
+    migrated = ClickHouseStore(dsn, database, EngineClauses())
+    migrated.migrate()
+    assert whole_state(migrated, run) == whole_state(fresh, run)
+    migrated.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 2}, outcomes=[an_outcome(TWO)]))
+    tidied(migrated)
+    assert whole_state(migrated, run) == whole_state(fresh, run), "a row of before is not the same as one of after"
+    migrated.close()
+    fresh.close()
