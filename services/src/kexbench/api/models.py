@@ -10,7 +10,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Measure, Skipped
 from kexbench.domain.runs import RunState, Trigger
-from kexbench.domain.samples import Metric, OutcomeKind
+from kexbench.domain.samples import Metric, Negotiated, OutcomeKind, Timer
 
 
 class _Answer(BaseModel):
@@ -83,7 +83,8 @@ class HostKind(_Answer):
 class MetricView(_Answer):
     metric: Metric
     title: str = Field(examples=["Server CPU time"])
-    unit: Literal["ns", "bytes"]
+    unit: Literal["ns", "bytes", "count"]
+    stored: bool = Field(description="whether there is any number; hardware counters are absent on many machines")
 
 
 class Filters(_Answer):
@@ -127,6 +128,14 @@ class OutcomeView(_Answer):
     invocations: int = Field(description="in how many invocations")
 
 
+class Ratio(_Answer):
+    """A ratio of costs with its 95% interval."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+
+
 class Cell(_Answer):
     """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
     invocations failed: of the same run, or of a newer one that gave no numbers."""
@@ -136,6 +145,8 @@ class Cell(_Answer):
     estimate: Estimate | None
     change: Change | None = Field(description="against the version before it of the same library, where there is one")
     outcome: OutcomeView | None
+    to_sentinel: Ratio | None = Field(description="cost relative to the frozen subject in the same invocations")
+    negotiated: Negotiated | None = Field(description="what the library chose; of cases with default settings only")
     run_id: str
     measured_at: datetime
 
@@ -252,6 +263,91 @@ class ReferenceView(_Answer):
     tables: list[ReferenceTableView]
 
 
+class HostMoveView(_Answer):
+    """How the frozen subject's cost moved since an earlier run: a move is the machine's, not a library's."""
+
+    since_run: str
+    since: datetime
+    ratio: float = Field(description="1.02: the machine got 2% slower")
+    low: float
+    high: float
+    cases: int
+    moved: bool = Field(description="the whole interval lies beyond 0.5%")
+
+
+class SentinelView(_Answer):
+    """The frozen subject that was measured along."""
+
+    library: str
+    version: str
+    kit_id: str
+    move: HostMoveView | None = Field(description="null without an earlier run of the same kit on this host kind")
+
+
+class ScalingPoint(_Answer):
+    threads: int
+    rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
+    efficiency: CoefficientView | None = Field(description="rate over threads times that of one; null for one thread")
+
+
+class CoefficientView(_Answer):
+    value: float
+    low: float | None
+    high: float | None
+
+
+class ScalingLine(_Answer):
+    """One subject of one case over thread counts, with the fitted universal scalability law."""
+
+    subject: str
+    points: list[ScalingPoint] = Field(description="by thread count")
+    contention: CoefficientView | None = Field(description="share of the work that waits for others; null: no fit")
+    coherency: CoefficientView | None = Field(description="null with fewer than three thread counts")
+    peak_threads: float | None
+
+
+class ScalingCase(_Answer):
+    case: CaseView = Field(description="with one thread")
+    lines: list[ScalingLine]
+
+
+class Scaling(_Answer):
+    """Curves of all cases that were measured with more than one thread count."""
+
+    host_kind: HostKind | None
+    subjects: list[SubjectView]
+    cases: list[ScalingCase]
+
+
+class QualificationRow(_Answer):
+    """What an A/A run proved of one case on one host kind. Shares: 0.004 is 0.4%."""
+
+    library: str
+    case: CaseView
+    run_id: str
+    measured_at: datetime
+    invocations: int
+    cv: float
+    pair_sd: float = Field(description="of paired log ratios; n invocations have the standard error pair_sd / sqrt(n)")
+    group: int = Field(description="the number of invocations that the next two are about")
+    smallest_detectable_change: float
+    false_positive_rate: float | None
+    false_positive_low: float | None
+    false_positive_high: float | None
+    relinks: int
+    layout_floor: float | None = Field(description="null with fewer than three relinks")
+    cannot_resolve_below: float
+
+
+class Qualifications(_Answer):
+    """Newest first by library and case; empty until `kexbench qualify` ran on this host kind."""
+
+    host_kind: HostKind | None
+    alpha: float
+    power: float
+    rows: list[QualificationRow]
+
+
 class RunDetail(_Answer):
     """Everything about one run: what was planned, on what, and all its cells for one metric."""
 
@@ -266,6 +362,8 @@ class RunDetail(_Answer):
     metric: Metric
     cells: list[Cell]
     reference: ReferenceView | None
+    sentinel: SentinelView | None = Field(description="null where the run has none")
+    timers: dict[str, Timer] = Field(description="what reading the clocks cost, by the subject's reference")
     discarded_batches: int
     preempted_batches: int
 

@@ -15,6 +15,7 @@ from kexbench import __version__
 from kexbench.analysis.estimates import estimate_median
 from kexbench.api import cells
 from kexbench.api.dependencies import TheStore
+from kexbench.api.metrics import metric_views
 from kexbench.api.models import (
     CaseView,
     Estimate,
@@ -22,7 +23,6 @@ from kexbench.api.models import (
     Health,
     HostKind,
     Matrix,
-    MetricView,
     Problem,
     RunDetail,
     RunPage,
@@ -39,15 +39,6 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
 from kexbench.store.port import EXPORT_COLUMNS, MedianRow, OutcomeRow, RunProgress, Selection, Store
 
-METRICS = (
-    MetricView(metric=Metric.CPU_NS, title="CPU time, both sides", unit="ns"),
-    MetricView(metric=Metric.CLIENT_CPU_NS, title="Client CPU time", unit="ns"),
-    MetricView(metric=Metric.SERVER_CPU_NS, title="Server CPU time", unit="ns"),
-    MetricView(metric=Metric.WALL_NS, title="Wall time", unit="ns"),
-    MetricView(metric=Metric.FIRST_NS, title="First handshake after a pause", unit="ns"),
-    MetricView(metric=Metric.CLIENT_BYTES, title="Bytes sent by the client", unit="bytes"),
-    MetricView(metric=Metric.SERVER_BYTES, title="Bytes sent by the server", unit="bytes"),
-)
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
     422: {"model": Problem, "description": "Not of the expected form"},
@@ -86,7 +77,7 @@ def filters(store: TheStore) -> Filters:
     return Filters(
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
         libraries=sorted({subject.library for subject in store.subjects()}),
-        metrics=list(METRICS),
+        metrics=metric_views(store.metrics()),
     )
 
 
@@ -105,7 +96,7 @@ def matrix(
     library: Libraries = None,
 ) -> Matrix:
     """Case x version for one host kind: of each cell the newest run that has it."""
-    kind = _host_kind(store, pool, cpu_model)
+    kind = host_kind(store, pool, cpu_model)
     if kind is None:
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
     selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
@@ -130,7 +121,7 @@ def series(
     library: Libraries = None,
 ) -> Series:
     """One case over the versions of its libraries, a line for each library and build profile."""
-    kind = _host_kind(store, pool, cpu_model)
+    kind = host_kind(store, pool, cpu_model)
     rows = []
     if kind:
         rows = store.medians(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
@@ -237,7 +228,7 @@ def measured_kits(run: Run) -> list[KitManifest]:
     return [run.kits[subject.reference] for subject in run.plan.subjects]
 
 
-def _host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:
+def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:
     """The first host kind that fits what was asked for; asked for something unknown: that, and it is empty."""
     for kind in store.host_kinds():
         if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model):

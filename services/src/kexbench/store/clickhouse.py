@@ -17,13 +17,14 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunEvent, RunState
-from kexbench.domain.samples import Invocation, OutcomeKind
+from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.store import migrate, rows
 from kexbench.store.port import (
     EXPORT_COLUMNS,
     HostKindRow,
     InvocationKey,
     MedianRow,
+    NegotiatedRow,
     OutcomeRow,
     RunProgress,
     Selection,
@@ -38,7 +39,12 @@ _SELECTED = """
     AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
     AND ({case_id:String} = '' OR case_id = {case_id:String})
     AND ({run_id:String} = '' OR run_id = {run_id:String})
+    AND (reference = 'sentinel') = {sentinel:Bool}
+    AND ({variants:Bool} OR {run_id:String} != '' OR NOT match(source, '[+](relink|burn|copy)='))
+    AND measured_at < {before:DateTime64(3)}
 """
+_SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+_FOREVER = datetime(2299, 1, 1, tzinfo=UTC)
 _CELL = "case_id, library, version_key, source, build_profile"
 
 
@@ -165,7 +171,7 @@ class ClickHouseStore:
     def subjects(self) -> list[SubjectRow]:
         columns = ", ".join(rows.SUBJECT_COLUMNS)
         found = self._query(
-            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_COUNTED} GROUP BY {columns}"
+            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {_COUNTED} GROUP BY {columns}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
         return [SubjectRow(**row) for row in found]
@@ -180,17 +186,43 @@ class ClickHouseStore:
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             _parameters(selection),
         )
+        return [_median(row) for row in found]
+
+    def metrics(self) -> set[str]:
+        return {row["metric"] for row in self._query("SELECT DISTINCT metric FROM samples")}
+
+    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[MedianRow]:
+        found = self._query(
+            f"SELECT {_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median"
+            " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
+            f" AND run_id IN {{run_ids:Array(String)}} AND {_COUNTED} ORDER BY run_id, case_id, unit",
+            {"metric": str(metric), "run_ids": list(run_ids)},
+        )
+        return [_median(row) for row in found]
+
+    def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
+        found = self._query(
+            "SELECT run_id, case_id, reference, any(value) AS negotiated FROM"
+            " (SELECT run_id, case_id, arrayJoin(JSONExtractKeysAndValuesRaw(negotiated)) AS pair,"
+            " pair.1 AS reference, pair.2 AS value FROM invocations FINAL"
+            f" WHERE run_id IN {{run_ids:Array(String)}} AND {_COUNTED})"
+            " GROUP BY run_id, case_id, reference ORDER BY run_id, case_id, reference",
+            {"run_ids": list(run_ids)},
+        )
         return [
-            MedianRow(
-                case=rows.case_of(row),
-                subject=rows.subject_of(row),
-                run_id=row["run_id"],
-                measured_at=row["measured_at"],
-                unit=row["unit"],
-                median=row["median"],
+            NegotiatedRow(
+                row["run_id"], row["case_id"], row["reference"], Negotiated.model_validate_json(row["negotiated"])
             )
             for row in found
         ]
+
+    def timers(self, run_id: str) -> dict[str, Timer]:
+        found = self._query(
+            "SELECT argMax(timers, measured_at) AS newest FROM invocations FINAL"
+            f" WHERE run_id = {{run_id:String}} AND {_COUNTED} HAVING count() > 0",
+            {"run_id": run_id},
+        )
+        return _TIMERS.validate_json(next((row["newest"] for row in found), "{}"))
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
         """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
@@ -288,6 +320,20 @@ class ClickHouseStore:
             raise StoreError(f"the store refused rows for {table}: {error}") from error
 
 
+_TIMERS = TypeAdapter(dict[str, Timer])
+
+
+def _median(row: dict[str, Any]) -> MedianRow:
+    return MedianRow(
+        case=rows.case_of(row),
+        subject=rows.subject_of(row),
+        run_id=row["run_id"],
+        measured_at=row["measured_at"],
+        unit=row["unit"],
+        median=row["median"],
+    )
+
+
 def _columns() -> str:
     return ", ".join(f"`{column}`" for column in (*rows.CASE_COLUMNS, *rows.SUBJECT_COLUMNS, "case_id"))
 
@@ -298,6 +344,9 @@ def _parameters(selection: Selection) -> dict[str, Any]:
         "pool": selection.pool or "",
         "cpu_model": selection.cpu_model or "",
         "libraries": list(selection.libraries),
+        "sentinel": selection.sentinel,
+        "variants": selection.variants,
+        "before": selection.before or _FOREVER,
         "case_id": selection.case_id or "",
         "run_id": selection.run_id or "",
     }

@@ -1,13 +1,13 @@
 """The store's port: what the rest of kexbench may ask of it. Every write can be repeated."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from kexbench.domain.cases import Case
 from kexbench.domain.runs import Run, RunEvent
-from kexbench.domain.samples import Invocation, Metric, OutcomeKind
+from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 
 
 class StoreError(Exception):
@@ -79,8 +79,17 @@ class OutcomeRow:
 
 
 @dataclass(frozen=True)
+class NegotiatedRow:
+    run_id: str
+    case_id: str
+    reference: str
+    negotiated: Negotiated
+
+
+@dataclass(frozen=True)
 class Selection:
-    """What to read; None leaves a dimension open. Only counted attempts are read."""
+    """What to read; None leaves a dimension open. Only counted attempts are read, of subjects or of the sentinel
+    but not of both; variants that the measuring is measured with are left out unless a run is named."""
 
     metric: Metric
     pool: str | None = None
@@ -88,6 +97,10 @@ class Selection:
     libraries: tuple[str, ...] = ()
     case_id: str | None = None
     run_id: str | None = None
+    sentinel: bool = False
+    before: datetime | None = None
+    variants: bool = False
+    """Whether relinks and copies are read without a run's name."""
 
 
 EXPORT_COLUMNS = (
@@ -115,7 +128,23 @@ class Store(Protocol):
     def invocations(self, run_id: str) -> set[InvocationKey]: ...
     def host_kinds(self) -> list[HostKindRow]: ...
     def subjects(self) -> list[SubjectRow]: ...
+    def metrics(self) -> set[str]:
+        """Names of the metrics that have samples."""
+        ...
+
     def medians(self, selection: Selection) -> list[MedianRow]: ...
+    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[MedianRow]:
+        """The sentinel's medians in several runs."""
+        ...
+
+    def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
+        """What was negotiated in each run, case and subject; of several invocations any one."""
+        ...
+
+    def timers(self, run_id: str) -> dict[str, Timer]:
+        """Of the run's newest invocation, by the subject's reference."""
+        ...
+
     def outcomes(self, selection: Selection) -> list[OutcomeRow]: ...
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]: ...
     def close(self) -> None: ...

@@ -1,10 +1,12 @@
 """Between domain values and rows of the store's tables: pure, no client."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
@@ -56,10 +58,13 @@ def invocation_row(invocation: Invocation) -> Row:
         "discarded_batches": invocation.discarded_batches,
         "preempted_batches": invocation.preempted_batches,
         "host_load": invocation.host_load.model_dump_json(),
-        "negotiated": canonical_json(
-            {subject: found.model_dump(mode="json") for subject, found in invocation.negotiated.items()}
-        ),
+        "negotiated": _by_subject(invocation.negotiated),
+        "timers": _by_subject(invocation.timers),
     }
+
+
+def _by_subject(found: Mapping[str, BaseModel]) -> str:
+    return canonical_json({subject: value.model_dump(mode="json") for subject, value in found.items()})
 
 
 def run_row(run: Run) -> Row:
