@@ -8,18 +8,28 @@ from kexbench.api.cells import (
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
     DIFFERENT_RUN,
+    THROUGH_SENTINEL,
+    Chosen,
+    SentinelMedians,
+    Sentinels,
     cases_in_order,
-    cells,
     subjects_in_order,
 )
+from kexbench.api.cells import cells as all_cells
 from kexbench.api.models import Cell, Change
-from kexbench.domain.cases import Case, KeyExchange, Protocol
-from kexbench.domain.samples import OutcomeKind
+from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
+from kexbench.domain.samples import Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
 from kexbench.store.port import MedianRow, OutcomeRow, SubjectRow
 from tests.builders import NOON, RSA, a_plan
 
 CASE = a_plan().case(RSA)
+
+
+def cells(
+    medians: list[MedianRow], outcomes: list[OutcomeRow], frozen: Sentinels | None = None, chosen: Chosen | None = None
+) -> list[Cell]:
+    return all_cells(medians, outcomes, frozen or {}, chosen or {})
 
 
 def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> SubjectRow:
@@ -188,3 +198,51 @@ def test_variations_of_a_case_stand_behind_it_from_few_to_many() -> None:
     ]
     rows = [row for each in reversed(in_order) for row in medians(a_subject("3.0"), 1, case=each)]
     assert cases_in_order(rows) == in_order
+
+
+def frozen(run: str, value: float, kit_id: str = "frozen") -> Sentinels:
+    return {(run, RSA): SentinelMedians(kit_id, {unit: value + number for number, unit in enumerate("abcdef")})}
+
+
+def test_a_cell_is_set_beside_the_sentinel_of_its_own_invocations() -> None:
+    subject = a_subject("3.0")
+    (cell,) = cells(medians(subject, 200), [], frozen("run", 100))
+    assert cell.to_sentinel is not None
+    assert 1.9 < cell.to_sentinel.ratio < 2
+    (alone,) = cells(medians(subject, 200), [], frozen("other", 100))
+    assert alone.to_sentinel is None
+
+
+def test_two_runs_are_compared_through_their_sentinel_so_that_a_slower_machine_is_no_regression() -> None:
+    old, new = a_subject("3.0"), a_subject("3.1")
+    rows = medians(old, 1000, run="one") + medians(new, 1100, run="two")
+    slowed = {**frozen("one", 10_000), **frozen("two", 11_000)}
+    change = change_of(cells(rows, [], slowed), new)
+    assert change.warnings == [THROUGH_SENTINEL]
+    assert change.ratio == pytest.approx(1, abs=0.001)
+    other_kit = {**frozen("one", 10_000), **frozen("two", 11_000, kit_id="newer")}
+    assert change_of(cells(rows, [], other_kit), new).warnings == [DIFFERENT_RUN]
+
+
+def test_default_settings_that_chose_something_else_are_marked() -> None:
+    case = Case(
+        protocol=Protocol.DEFAULT, key_exchange=KeyExchange("default-RSA"), cipher=Cipher.DEFAULT, rsa_bits=2048
+    )
+    old, new = a_subject("3.0"), a_subject("3.5", source="debian/trixie")
+    usual = Negotiated(
+        protocol="TLSv1.3",
+        cipher="AES-256-GCM",
+        group="X25519",
+        signature="rsa_pss_rsae_sha256",
+        peer_key="RSA",
+        peer_key_bits=2048,
+        resumed=False,
+    )
+    hybrid = usual.model_copy(update={"group": "X25519MLKEM768"})
+    chosen = {
+        ("run", case.case_id, "openssl@system"): usual,
+        ("run", case.case_id, "openssl@debian/trixie"): hybrid,
+    }
+    found = cells(medians(old, 100, case=case) + medians(new, 100, case=case), [], chosen=chosen)
+    assert change_of(found, new).warnings == ["negotiated differently: group X25519MLKEM768 instead of X25519"]
+    assert cell_of(found, new).negotiated == hybrid

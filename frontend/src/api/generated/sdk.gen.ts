@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, MatrixData, MatrixErrors, MatrixResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, SeriesData, SeriesErrors, SeriesResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, MatrixData, MatrixErrors, MatrixResponses, QualificationsData, QualificationsErrors, QualificationsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SeriesData, SeriesErrors, SeriesResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -73,6 +73,20 @@ export const run = <ThrowOnError extends boolean = false>(options: Options<RunDa
  * Counted samples with all their batch values; what is not named is not narrowed.
  */
 export const exportSamples = <ThrowOnError extends boolean = false>(options?: Options<ExportSamplesData, ThrowOnError>) => (options?.client ?? client).get<ExportSamplesResponses, ExportSamplesErrors, ThrowOnError>({ url: '/api/v1/export', ...options });
+
+/**
+ * Scaling
+ *
+ * Throughput over thread counts, for every case and subject that has more than one.
+ */
+export const scaling = <ThrowOnError extends boolean = false>(options?: Options<ScalingData, ThrowOnError>) => (options?.client ?? client).get<ScalingResponses, ScalingErrors, ThrowOnError>({ url: '/api/v1/scaling', ...options });
+
+/**
+ * Qualifications
+ *
+ * What the newest A/A run of each case proved on a host kind: a kit beside itself, and relinks of one source.
+ */
+export const qualifications = <ThrowOnError extends boolean = false>(options?: Options<QualificationsData, ThrowOnError>) => (options?.client ?? client).get<QualificationsResponses, QualificationsErrors, ThrowOnError>({ url: '/api/v1/qualifications', ...options });
 
 /**
  * Stored Invocations

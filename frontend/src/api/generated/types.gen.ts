@@ -10,6 +10,26 @@ export type ClientOptions = {
 export type Trigger = 'command-line';
 
 /**
+ * Timer
+ *
+ * What reading a worker's clocks cost, measured when it started.
+ */
+export type Timer = {
+    /**
+     * Tick Source
+     */
+    tick_source: string;
+    /**
+     * Tick Cost Ns
+     */
+    tick_cost_ns: number;
+    /**
+     * Thread Cpu Clock Cost Ns
+     */
+    thread_cpu_clock_cost_ns: number;
+};
+
+/**
  * SwapView
  *
  * Two cases that stand the other way round than published, with what each costs on either side.
@@ -245,8 +265,11 @@ export type Series = {
  * Metric
  *
  * What is measured, per handshake; the unit stands last. A batch's total is divided by its handshakes.
+ *
+ * The first block comes from timed batches, the second from an untimed pass (workers/handshake/PROTOCOL.md,
+ * "What is examined"): one value an invocation that has such a pass.
  */
-export type Metric = 'cpu_ns' | 'client_cpu_ns' | 'server_cpu_ns' | 'wall_ns' | 'first_ns' | 'client_bytes' | 'server_bytes';
+export type Metric = 'cpu_ns' | 'client_cpu_ns' | 'server_cpu_ns' | 'wall_ns' | 'elapsed_ns' | 'first_ns' | 'client_bytes' | 'server_bytes' | 'client_records' | 'server_records' | 'round_trips' | 'client_allocations' | 'server_allocations' | 'heap_peak_bytes' | 'client_held_bytes' | 'server_held_bytes' | 'client_instructions' | 'server_instructions' | 'client_cycles' | 'server_cycles' | 'client_branch_misses' | 'server_branch_misses' | 'client_cache_misses' | 'server_cache_misses';
 
 /**
  * HostKind
@@ -396,6 +419,167 @@ export type CaseView = {
 };
 
 /**
+ * SentinelView
+ *
+ * The frozen subject that was measured along.
+ */
+export type SentinelView = {
+    /**
+     * Library
+     */
+    library: string;
+    /**
+     * Version
+     */
+    version: string;
+    /**
+     * Kit Id
+     */
+    kit_id: string;
+    /**
+     * null without an earlier run of the same kit on this host kind
+     */
+    move: HostMoveView | null;
+};
+
+/**
+ * HostMoveView
+ *
+ * How the frozen subject's cost moved since an earlier run: a move is the machine's, not a library's.
+ */
+export type HostMoveView = {
+    /**
+     * Since Run
+     */
+    since_run: string;
+    /**
+     * Since
+     */
+    since: string;
+    /**
+     * Ratio
+     *
+     * 1.02: the machine got 2% slower
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * High
+     */
+    high: number;
+    /**
+     * Cases
+     */
+    cases: number;
+    /**
+     * Moved
+     *
+     * the whole interval lies beyond 0.5%
+     */
+    moved: boolean;
+};
+
+/**
+ * ScalingPoint
+ */
+export type ScalingPoint = {
+    /**
+     * Threads
+     */
+    threads: number;
+    /**
+     * handshakes per second of wall time, all threads together
+     */
+    rate: Estimate;
+    /**
+     * rate over threads times that of one; null for one thread
+     */
+    efficiency: CoefficientView | null;
+};
+
+/**
+ * CoefficientView
+ */
+export type CoefficientView = {
+    /**
+     * Value
+     */
+    value: number;
+    /**
+     * Low
+     */
+    low: number | null;
+    /**
+     * High
+     */
+    high: number | null;
+};
+
+/**
+ * ScalingLine
+ *
+ * One subject of one case over thread counts, with the fitted universal scalability law.
+ */
+export type ScalingLine = {
+    /**
+     * Subject
+     */
+    subject: string;
+    /**
+     * Points
+     *
+     * by thread count
+     */
+    points: Array<ScalingPoint>;
+    /**
+     * share of the work that waits for others; null: no fit
+     */
+    contention: CoefficientView | null;
+    /**
+     * null with fewer than three thread counts
+     */
+    coherency: CoefficientView | null;
+    /**
+     * Peak Threads
+     */
+    peak_threads: number | null;
+};
+
+/**
+ * ScalingCase
+ */
+export type ScalingCase = {
+    /**
+     * with one thread
+     */
+    case: CaseView;
+    /**
+     * Lines
+     */
+    lines: Array<ScalingLine>;
+};
+
+/**
+ * Scaling
+ *
+ * Curves of all cases that were measured with more than one thread count.
+ */
+export type Scaling = {
+    host_kind: HostKind | null;
+    /**
+     * Subjects
+     */
+    subjects: Array<SubjectView>;
+    /**
+     * Cases
+     */
+    cases: Array<ScalingCase>;
+};
+
+/**
  * RunSummary
  */
 export type RunSummary = {
@@ -516,6 +700,18 @@ export type RunDetail = {
     cells: Array<Cell>;
     reference: ReferenceView | null;
     /**
+     * null where the run has none
+     */
+    sentinel: SentinelView | null;
+    /**
+     * Timers
+     *
+     * what reading the clocks cost, by the subject's reference
+     */
+    timers: {
+        [key: string]: Timer;
+    };
+    /**
      * Discarded Batches
      */
     discarded_batches: number;
@@ -632,6 +828,93 @@ export type ReferenceView = {
 };
 
 /**
+ * Negotiated
+ *
+ * What both sides agreed on, as the library reported it and the worker verified it: `-` for what there is not,
+ * None for what nobody can tell. The fields with defaults are unknown of invocations that were made before them.
+ */
+export type Negotiated = {
+    /**
+     * Protocol
+     */
+    protocol: string | null;
+    /**
+     * Cipher
+     */
+    cipher: string | null;
+    /**
+     * Group
+     */
+    group: string | null;
+    /**
+     * Signature
+     */
+    signature: string | null;
+    /**
+     * Peer Key
+     */
+    peer_key: string | null;
+    /**
+     * Peer Key Bits
+     *
+     * 0 for keys that come in one size
+     */
+    peer_key_bits: number;
+    /**
+     * Resumed
+     */
+    resumed: boolean;
+    /**
+     * Client Key
+     *
+     * of the certificate that the client showed
+     */
+    client_key?: string | null;
+    /**
+     * Chain Length
+     *
+     * certificates that the client got
+     */
+    chain_length?: number | null;
+    /**
+     * Ocsp Bytes
+     *
+     * of the stapled response that the client got
+     */
+    ocsp_bytes?: number | null;
+    /**
+     * Early Data Bytes
+     *
+     * that the server accepted
+     */
+    early_data_bytes?: number | null;
+    /**
+     * Hello Retry
+     */
+    hello_retry?: number | null;
+};
+
+/**
+ * Ratio
+ *
+ * A ratio of costs with its 95% interval.
+ */
+export type Ratio = {
+    /**
+     * Ratio
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number | null;
+    /**
+     * High
+     */
+    high: number | null;
+};
+
+/**
  * OutcomeKind
  */
 export type OutcomeKind = 'unsupported' | 'mismatch' | 'error' | 'crashed' | 'hung';
@@ -726,6 +1009,14 @@ export type Cell = {
      */
     change: Change | null;
     outcome: OutcomeView | null;
+    /**
+     * cost relative to the frozen subject in the same invocations
+     */
+    to_sentinel: Ratio | null;
+    /**
+     * what the library chose; of cases with default settings only
+     */
+    negotiated: Negotiated | null;
     /**
      * Run Id
      */
@@ -988,6 +1279,98 @@ export type Measure = {
 };
 
 /**
+ * Qualifications
+ *
+ * Newest first by library and case; empty until `kexbench qualify` ran on this host kind.
+ */
+export type Qualifications = {
+    host_kind: HostKind | null;
+    /**
+     * Alpha
+     */
+    alpha: number;
+    /**
+     * Power
+     */
+    power: number;
+    /**
+     * Rows
+     */
+    rows: Array<QualificationRow>;
+};
+
+/**
+ * QualificationRow
+ *
+ * What an A/A run proved of one case on one host kind. Shares: 0.004 is 0.4%.
+ */
+export type QualificationRow = {
+    /**
+     * Library
+     */
+    library: string;
+    case: CaseView;
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Measured At
+     */
+    measured_at: string;
+    /**
+     * Invocations
+     */
+    invocations: number;
+    /**
+     * Cv
+     */
+    cv: number;
+    /**
+     * Pair Sd
+     *
+     * of paired log ratios; n invocations have the standard error pair_sd / sqrt(n)
+     */
+    pair_sd: number;
+    /**
+     * Group
+     *
+     * the number of invocations that the next two are about
+     */
+    group: number;
+    /**
+     * Smallest Detectable Change
+     */
+    smallest_detectable_change: number;
+    /**
+     * False Positive Rate
+     */
+    false_positive_rate: number | null;
+    /**
+     * False Positive Low
+     */
+    false_positive_low: number | null;
+    /**
+     * False Positive High
+     */
+    false_positive_high: number | null;
+    /**
+     * Relinks
+     */
+    relinks: number;
+    /**
+     * Layout Floor
+     *
+     * null with fewer than three relinks
+     */
+    layout_floor: number | null;
+    /**
+     * Cannot Resolve Below
+     */
+    cannot_resolve_below: number;
+};
+
+/**
  * Problem
  *
  * RFC 9457 problem details, sent as application/problem+json with every error.
@@ -1033,7 +1416,13 @@ export type MetricView = {
     /**
      * Unit
      */
-    unit: 'ns' | 'bytes';
+    unit: 'ns' | 'bytes' | 'count';
+    /**
+     * Stored
+     *
+     * whether there is any number; hardware counters are absent on many machines
+     */
+    stored: boolean;
 };
 
 /**
@@ -1468,6 +1857,110 @@ export type ExportSamplesResponses = {
      */
     200: unknown;
 };
+
+export type ScalingData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Pool
+         *
+         * default: that of the newest samples
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * default: that of the newest samples
+         */
+        cpu_model?: string | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+    };
+    url: '/api/v1/scaling';
+};
+
+export type ScalingErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScalingError = ScalingErrors[keyof ScalingErrors];
+
+export type ScalingResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scaling;
+};
+
+export type ScalingResponse = ScalingResponses[keyof ScalingResponses];
+
+export type QualificationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Pool
+         *
+         * default: that of the newest samples
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * default: that of the newest samples
+         */
+        cpu_model?: string | null;
+        /**
+         * Invocations
+         *
+         * of the comparisons to come
+         */
+        invocations?: number;
+    };
+    url: '/api/v1/qualifications';
+};
+
+export type QualificationsErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type QualificationsError = QualificationsErrors[keyof QualificationsErrors];
+
+export type QualificationsResponses = {
+    /**
+     * Successful Response
+     */
+    200: Qualifications;
+};
+
+export type QualificationsResponse = QualificationsResponses[keyof QualificationsResponses];
 
 export type StoredInvocationsData = {
     body?: never;

@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
-from kexbench.api import reading, uploading
+from kexbench.api import exporting, lab, reading, uploading
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
 from kexbench.store.port import Store
 
@@ -71,6 +71,8 @@ def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
     install_problem_handlers(app)
     app.state.store, app.state.secret = store, secret
     app.include_router(reading.router, prefix=API_PREFIX)
+    app.include_router(exporting.router, prefix=API_PREFIX)
+    app.include_router(lab.router, prefix=API_PREFIX)
     app.include_router(uploading.router, prefix=API_PREFIX)
 
     @app.middleware("http")

@@ -1,19 +1,46 @@
 """Cells from rows: which numbers stand together, what each is compared with, and the warnings that travel along."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from kexbench.analysis.estimates import compare, estimate_median
-from kexbench.api.models import Cell, Change, Estimate, OutcomeView, SubjectView
+from kexbench.analysis.sentinel import through_sentinel
+from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
 from kexbench.domain.cases import Case, CpuFeatures
 from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
-from kexbench.store.port import MedianRow, OutcomeRow, SubjectRow
+from kexbench.domain.samples import Negotiated
+from kexbench.store.port import MedianRow, NegotiatedRow, OutcomeRow, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
 DIFFERENT_RUN = "measured in different runs"
 DIFFERENT_INVOCATIONS = "not interleaved"
+THROUGH_SENTINEL = "measured in different runs, compared through the sentinel"
+NEGOTIATED_FIELDS = ("protocol", "cipher", "group", "signature")
+Sentinels = Mapping[tuple[str, str], "SentinelMedians"]
+"""By run and case."""
+Chosen = Mapping[tuple[str, str, str], Negotiated]
+"""What the library chose, by run, case and the subject's reference."""
+
+
+@dataclass(frozen=True)
+class SentinelMedians:
+    """What the frozen subject cost in one run and case, by invocation."""
+
+    kit_id: str
+    medians: Mapping[str, float]
+
+
+def sentinels(rows: Iterable[MedianRow]) -> dict[tuple[str, str], SentinelMedians]:
+    found: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
+    for row in rows:
+        found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.median
+    return {key: SentinelMedians(kit_id, medians) for key, (kit_id, medians) in found.items()}
+
+
+def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiated]:
+    return {(row.run_id, row.case_id, row.reference): row.negotiated for row in rows}
 
 
 def subject_name(subject: SubjectRow) -> str:
@@ -35,6 +62,8 @@ class _Gathered:
     measured_at: datetime | None = None
     medians: dict[str, float] = field(default_factory=dict)
     outcome: OutcomeRow | None = None
+    sentinel: SentinelMedians | None = None
+    negotiated: Negotiated | None = None
 
 
 def subjects_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[SubjectView]:
@@ -77,9 +106,16 @@ def _case_order(case: Case) -> tuple[int | str, ...]:
     )
 
 
-def cells(medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow]) -> list[Cell]:
+def cells(
+    medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow], frozen: Sentinels, negotiated: Chosen
+) -> list[Cell]:
     """One cell for every case and subject that has a number or a reason for none."""
     gathered = _gather(medians, outcomes)
+    for cell in gathered.values():
+        cell.sentinel = frozen.get((cell.run_id, cell.case.case_id))
+        if cell.case.protocol is Protocol.DEFAULT:
+            reference = f"{cell.subject.library}@{cell.subject.source}"
+            cell.negotiated = negotiated.get((cell.run_id, cell.case.case_id, reference))
     by_case: dict[str, list[_Gathered]] = defaultdict(list)
     for cell in gathered.values():
         by_case[cell.case.case_id].append(cell)
@@ -139,27 +175,61 @@ def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
         estimate=estimate,
         change=change,
         outcome=outcome,
+        to_sentinel=_to_sentinel(cell),
+        negotiated=cell.negotiated,
         run_id=cell.run_id,
         measured_at=cell.measured_at,
     )
 
 
+def _to_sentinel(cell: _Gathered) -> Ratio | None:
+    found = compare(cell.medians, cell.sentinel.medians) if cell.sentinel and cell.medians else None
+    return Ratio(ratio=found.ratio, low=found.low, high=found.high) if found else None
+
+
 def _change(cell: _Gathered, previous: _Gathered) -> Change | None:
-    """Invocations of different runs are never paired, whatever they are numbered."""
-    found = compare(
-        {f"{cell.run_id}/{unit}": median for unit, median in cell.medians.items()},
-        {f"{previous.run_id}/{unit}": median for unit, median in previous.medians.items()},
-    )
+    """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is
+    taken out by the sentinel where both runs have the same one."""
+    through = _common_sentinel(cell, previous)
+    found = compare(_values(cell, through=through), _values(previous, through=through))
     if found is None:
         return None
     warnings = []
     if previous.subject.build_profile != cell.subject.build_profile:
         warnings.append(DIFFERENT_PROFILE)
     if previous.run_id != cell.run_id:
-        warnings.append(DIFFERENT_RUN)
+        warnings.append(THROUGH_SENTINEL if through else DIFFERENT_RUN)
     elif not found.paired:
         warnings.append(DIFFERENT_INVOCATIONS)
+    if unlike := _chose_otherwise(cell.negotiated, previous.negotiated):
+        warnings.append(unlike)
     return Change(against=subject_name(previous.subject), warnings=warnings, **vars(found))
+
+
+def _common_sentinel(cell: _Gathered, previous: _Gathered) -> bool:
+    """Whether two runs had the same sentinel in a case; within a run the pairs themselves are better."""
+    if cell.run_id == previous.run_id or cell.sentinel is None or previous.sentinel is None:
+        return False
+    return cell.sentinel.kit_id == previous.sentinel.kit_id
+
+
+def _values(cell: _Gathered, *, through: bool) -> dict[str, float]:
+    medians = cell.medians
+    if through and cell.sentinel:
+        medians = through_sentinel(cell.medians, cell.sentinel.medians)
+    return {f"{cell.run_id}/{unit}": value for unit, value in medians.items()}
+
+
+def _chose_otherwise(cell: Negotiated | None, previous: Negotiated | None) -> str | None:
+    """`negotiated differently: group X25519MLKEM768 instead of X25519`, or None."""
+    if cell is None or previous is None:
+        return None
+    words = [
+        f"{name} {getattr(cell, name)} instead of {getattr(previous, name)}"
+        for name in NEGOTIATED_FIELDS
+        if getattr(cell, name) != getattr(previous, name)
+    ]
+    return f"negotiated differently: {', '.join(words)}" if words else None
 
 
 def _version_order(subject: SubjectRow) -> tuple[str, ...]:

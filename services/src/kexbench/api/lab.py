@@ -12,10 +12,8 @@ from kexbench.analysis.qualification import CaseQualification, qualify_case
 from kexbench.analysis.scaling import Coefficient, Efficiency, efficiencies, fit_scaling
 from kexbench.api import cells
 from kexbench.api.dependencies import TheStore
-from kexbench.api.models import (
-    CaseView,
+from kexbench.api.lab_models import (
     CoefficientView,
-    Estimate,
     QualificationRow,
     Qualifications,
     Scaling,
@@ -23,6 +21,7 @@ from kexbench.api.models import (
     ScalingLine,
     ScalingPoint,
 )
+from kexbench.api.models import CaseView, Estimate
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
@@ -32,13 +31,13 @@ from kexbench.store.port import MedianRow, Selection
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
 """Invocations of a usual comparison, which a qualification speaks of unless asked otherwise."""
+BOOTSTRAPS = 100
+"""Enough for an interval on a page, in a tenth of a second a curve."""
 Medians = dict[str, float]
 
 
 @router.get("/scaling", operation_id="scaling")
-def scaling(
-    store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None, library: Libraries = None
-) -> Scaling:
+def scaling(store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None, library: Libraries = None) -> Scaling:
     """Throughput over thread counts, for every case and subject that has more than one."""
     kind = host_kind(store, pool, cpu_model)
     if kind is None:
@@ -49,7 +48,9 @@ def scaling(
         curve = curves[row.case.model_copy(update={"threads": 1})][cells.subject_name(row.subject)]
         curve[row.case.threads].append(1e9 / row.median)
     found = [
-        ScalingCase(case=CaseView.of(case), lines=[_line(name, rates) for name, rates in lines.items() if len(rates) > 1])
+        ScalingCase(
+            case=CaseView.of(case), lines=[_line(name, rates) for name, rates in lines.items() if len(rates) > 1]
+        )
         for case, lines in curves.items()
         if any(len(rates) > 1 for rates in lines.values())
     ]
@@ -75,7 +76,7 @@ def qualifications(
 
 
 def _line(subject: str, rates: dict[int, list[float]]) -> ScalingLine:
-    fit, by_threads = fit_scaling(rates), efficiencies(rates)
+    fit, by_threads = fit_scaling(rates, bootstraps=BOOTSTRAPS), efficiencies(rates)
     return ScalingLine(
         subject=subject,
         points=[

@@ -1,32 +1,32 @@
 """The questions the dashboard and the command line may ask."""
 
-import csv
-import io
-import json
-from collections.abc import Iterator
+from collections import defaultdict
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from fastapi.responses import StreamingResponse
 from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench import __version__
 from kexbench.analysis.estimates import estimate_median
+from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
 from kexbench.api.dependencies import TheStore
 from kexbench.api.metrics import metric_views
 from kexbench.api.models import (
     CaseView,
+    Cell,
     Estimate,
     Filters,
     Health,
     HostKind,
+    HostMoveView,
     Matrix,
     Problem,
     RunDetail,
     RunPage,
     RunSummary,
+    SentinelView,
     Series,
     SeriesLine,
     SeriesPoint,
@@ -34,10 +34,12 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
+from kexbench.domain.dimensions import Protocol
 from kexbench.domain.kits import KitManifest
+from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
-from kexbench.store.port import EXPORT_COLUMNS, MedianRow, OutcomeRow, RunProgress, Selection, Store
+from kexbench.store.port import MedianRow, OutcomeRow, RunProgress, Selection, Store
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -107,7 +109,7 @@ def matrix(
         metric=metric,
         cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
         subjects=cells.subjects_in_order(rows),
-        cells=cells.cells(medians, outcomes),
+        cells=_cells(store, metric, medians, outcomes),
     )
 
 
@@ -163,34 +165,52 @@ def run(store: TheStore, run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunD
         subjects=cells.subjects_in_order([*medians, *outcomes]),
         kits=found.kits,
         metric=metric,
-        cells=cells.cells(medians, outcomes),
+        cells=_cells(store, metric, medians, outcomes),
+        sentinel=_sentinel(store, found),
+        timers=store.timers(run_id),
         reference=reference_view(store, found),
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )
 
 
-@router.get(
-    "/export",
-    operation_id="export_samples",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/csv": {}, "application/json": {}}, "description": "the samples"}},
-)
-def export_samples(
-    store: TheStore,
-    format: Annotated[Literal["csv", "json"], Query()] = "csv",
-    metric: OneMetric = Metric.CPU_NS,
-    run_id: Annotated[str | None, Query(max_length=100)] = None,
-    case_id: Annotated[str | None, Query(max_length=200)] = None,
-    library: Libraries = None,
-    pool: Annotated[str | None, Query(max_length=200)] = None,
-    cpu_model: Annotated[str | None, Query(max_length=200)] = None,
-) -> StreamingResponse:
-    """Counted samples with all their batch values; what is not named is not narrowed."""
-    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id))
-    body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
-    disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
-    return StreamingResponse(body, media_type=media_type, headers=disposition)
+def _cells(store: Store, metric: Metric, medians: list[MedianRow], outcomes: list[OutcomeRow]) -> list[Cell]:
+    run_ids = {row.run_id for row in medians}
+    defaults = {row.run_id for row in medians if row.case.protocol is Protocol.DEFAULT}
+    return cells.cells(
+        medians,
+        outcomes,
+        cells.sentinels(store.sentinels(metric, run_ids) if run_ids else ()),
+        cells.chosen(store.negotiated(defaults) if defaults else ()),
+    )
+
+
+def _sentinel(store: Store, run: Run) -> SentinelView | None:
+    """The run's frozen subject, and how far the machine moved since the newest run before it."""
+    kit = run.kits.get(SENTINEL)
+    if kit is None:
+        return None
+    later = store.sentinels(Metric.CPU_NS, [run.run_id])
+    pools = [(job.pool, run.host.cpu_model) for job in run.plan.jobs[:1]]
+    earlier = [
+        row
+        for pool, cpu_model in pools
+        for row in store.medians(Selection(Metric.CPU_NS, pool, cpu_model, sentinel=True, before=run.created_at))
+        if row.subject.kit_id == kit.kit_id
+    ]
+    move = host_moves(_by_case(earlier), _by_case(later))
+    view = None
+    if move:
+        since = max(earlier, key=lambda row: row.measured_at)
+        view = HostMoveView(since_run=since.run_id, since=since.measured_at, **vars(move))
+    return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=view)
+
+
+def _by_case(rows: list[MedianRow]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.case.case_id].append(row.median)
+    return found
 
 
 def known_run(store: Store, run_id: str) -> Run:
@@ -265,27 +285,3 @@ def _point(rows: list[MedianRow]) -> SeriesPoint:
         estimate=Estimate(**vars(estimate_median(medians))),
         invocation_medians=medians,
     )
-
-
-def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """A header, then a line a row, written as it is read."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, EXPORT_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-        row["values"] = " ".join(map(repr, row["values"]))
-        row["measured_at"] = row["measured_at"].isoformat()
-        writer.writerow(row)
-    yield buffer.getvalue()
-
-
-def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """One array, written as it is read."""
-    separator = "["
-    for row in rows:
-        yield separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat()})
-        separator = ",\n"
-    yield "[]" if separator == "[" else "]"

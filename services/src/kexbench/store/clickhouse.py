@@ -6,7 +6,7 @@ thread, and a fork after opening hangs: start no child by fork from a process th
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
+from pydantic import TypeAdapter
 
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunEvent, RunState
@@ -44,7 +45,6 @@ _SELECTED = """
     AND measured_at < {before:DateTime64(3)}
 """
 _SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
-_FOREVER = datetime(2299, 1, 1, tzinfo=UTC)
 _CELL = "case_id, library, version_key, source, build_profile"
 
 
@@ -346,7 +346,7 @@ def _parameters(selection: Selection) -> dict[str, Any]:
         "libraries": list(selection.libraries),
         "sentinel": selection.sentinel,
         "variants": selection.variants,
-        "before": selection.before or _FOREVER,
+        "before": selection.before or LATEST,
         "case_id": selection.case_id or "",
         "run_id": selection.run_id or "",
     }

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, matrix, type Options, run, runs, series, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, MatrixData, MatrixError, MatrixResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { exportSamples, filters, health, matrix, type Options, qualifications, run, runs, scaling, series, storedInvocations, subjects } from '../sdk.gen';
+import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, MatrixData, MatrixError, MatrixResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -197,6 +197,46 @@ export const exportSamplesOptions = (options?: Options<ExportSamplesData>) => qu
         return data;
     },
     queryKey: exportSamplesQueryKey(options)
+});
+
+export const scalingQueryKey = (options?: Options<ScalingData>) => createQueryKey('scaling', options);
+
+/**
+ * Scaling
+ *
+ * Throughput over thread counts, for every case and subject that has more than one.
+ */
+export const scalingOptions = (options?: Options<ScalingData>) => queryOptions<ScalingResponse, ScalingError, ScalingResponse, ReturnType<typeof scalingQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await scaling({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: scalingQueryKey(options)
+});
+
+export const qualificationsQueryKey = (options?: Options<QualificationsData>) => createQueryKey('qualifications', options);
+
+/**
+ * Qualifications
+ *
+ * What the newest A/A run of each case proved on a host kind: a kit beside itself, and relinks of one source.
+ */
+export const qualificationsOptions = (options?: Options<QualificationsData>) => queryOptions<QualificationsResponse, QualificationsError, QualificationsResponse, ReturnType<typeof qualificationsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await qualifications({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: qualificationsQueryKey(options)
 });
 
 export const storedInvocationsQueryKey = (options: Options<StoredInvocationsData>) => createQueryKey('storedInvocations', options);

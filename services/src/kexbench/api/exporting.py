@@ -1,0 +1,64 @@
+"""Samples as files: CSV and JSON, written as they are read."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+
+from kexbench.api.dependencies import TheStore
+from kexbench.api.reading import PROBLEMS, Libraries, OneMetric
+from kexbench.domain.samples import Metric
+from kexbench.store.port import EXPORT_COLUMNS, Selection
+
+router = APIRouter(tags=["reading"], responses=PROBLEMS)
+
+
+@router.get(
+    "/export",
+    operation_id="export_samples",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/csv": {}, "application/json": {}}, "description": "the samples"}},
+)
+def export_samples(
+    store: TheStore,
+    format: Annotated[Literal["csv", "json"], Query()] = "csv",
+    metric: OneMetric = Metric.CPU_NS,
+    run_id: Annotated[str | None, Query(max_length=100)] = None,
+    case_id: Annotated[str | None, Query(max_length=200)] = None,
+    library: Libraries = None,
+    pool: Annotated[str | None, Query(max_length=200)] = None,
+    cpu_model: Annotated[str | None, Query(max_length=200)] = None,
+) -> StreamingResponse:
+    """Counted samples with all their batch values; what is not named is not narrowed."""
+    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id))
+    body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
+    disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
+    return StreamingResponse(body, media_type=media_type, headers=disposition)
+
+
+def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """A header, then a line a row, written as it is read."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, EXPORT_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+        row["values"] = " ".join(map(repr, row["values"]))
+        row["measured_at"] = row["measured_at"].isoformat()
+        writer.writerow(row)
+    yield buffer.getvalue()
+
+
+def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """One array, written as it is read."""
+    separator = "["
+    for row in rows:
+        yield separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat()})
+        separator = ",\n"
+    yield "[]" if separator == "[" else "]"
