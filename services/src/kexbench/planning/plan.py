@@ -25,8 +25,8 @@ def read_catalogue(text: str, file: str) -> Catalogue:
 
 
 def make_plan(text: str, file: str, catalogue: Catalogue, invocations: int | None = None) -> Plan:
-    """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before anything
-    is measured. Raises DocumentError with every fault of the spec."""
+    """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
+    anything is measured. Raises DocumentError with every fault of the spec."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     subjects, unknown = _subjects(document, catalogue)
