@@ -2,6 +2,8 @@
 #
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     everything that can be tested on one machine
+#   make bench    what measuring costs and what it can detect; half an hour, BENCH=--quick for less; writes
+#                 docs/benchmarks.md
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in
@@ -17,7 +19,7 @@ VENV := services/.venv
 BIN := $(VENV)/bin
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: run test check format generate packages-run packages-test python frontend clean
+.PHONY: run test bench check format generate packages-run packages-test packages-bench python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -27,12 +29,18 @@ run: packages-run python frontend
 test: packages-run packages-test python frontend check
 	$(SAY) "worker: C tests"
 	@$(MAKE) --silent -C workers/handshake test
+	$(SAY) "worker: the same under sanitizers, and a fuzzed parser"
+	@$(MAKE) --silent -C workers/handshake sanitize fuzz
 	$(SAY) "services: Python tests"
 	@cd services && .venv/bin/pytest
 	$(SAY) "frontend: unit tests"
 	@cd frontend && npm test --silent
 	$(SAY) "end to end: a real run in a real browser"
 	@cd services && .venv/bin/pytest -m browser -n 0
+
+bench: packages-run packages-bench python
+	@$(MAKE) --silent -C workers/handshake plain
+	@cd services && .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
 
 check: python frontend/node_modules/.package-lock.json
 	$(SAY) "worker: format"
@@ -58,6 +66,9 @@ packages-run:
 
 packages-test:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-test.txt
+
+packages-bench:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-bench.txt
 
 # uv decides itself whether anything is to be done, in a fraction of a second. It trusts what the system trusts, so
 # that a mirror or proxy with a certificate of its own works.

@@ -1,23 +1,21 @@
 """What change this machine can detect: workers that burn a known share, through the real path, resampled."""
 
 import math
+import resource
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.lab import BATCH_NS, Lab
+from bench.lab import Lab
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, Metric
-from kexbench.runner.invocation import WARM_UP_BATCHES, measure_invocation
+from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
 
 BASELINE, SAME = "baseline", "same"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)
 BATCHES = 50
-"""In each invocation here: so that 60 CPU-seconds are a hundred invocations of a pair."""
-START_NS = 40_000_000
-"""CPU time of starting and setting up one worker, counted into a pair's 60 seconds."""
 CPU_BUDGET_S = 60
 
 
@@ -27,16 +25,15 @@ class Pools:
 
     case: Case
     log_ratios: dict[float, list[float]]
-    group: int
-    """How many invocations of a pair 60 CPU-seconds buy."""
+    pair_cpu_s: float
+    """CPU time of one invocation of two subjects, with all that belongs to it: starts, set-up, warm-up, repetitions."""
     discarded_batches: int
     preempted_batches: int
 
-
-def group_size(batches: int = BATCHES) -> int:
-    """Invocations of two subjects in the budget, warm-up and starts included."""
-    pair_ns = 2 * ((batches + WARM_UP_BATCHES) * BATCH_NS + START_NS)
-    return int(CPU_BUDGET_S * 1e9 // pair_ns)
+    @property
+    def group(self) -> int:
+        """How many invocations of a pair the budget buys, or half of the pool where that is smaller."""
+        return min(int(CPU_BUDGET_S / self.pair_cpu_s), len(self.log_ratios[0.0]) // 2)
 
 
 def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterator[int | Pools]:
@@ -48,6 +45,7 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     ticket = lab.ticket([case], kits, BATCHES)
     found: dict[float, list[float]] = {share: [] for share in shares.values()}
     discarded = preempted = 0
+    began_s = _children_cpu_s()
     for number in range(invocations):
         turn = Turn(case.case_id, tuple(kits), number)
         invocation = measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)
@@ -57,7 +55,8 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
         for reference, share in shares.items():
             found[share].append(_log_ratio(costs[reference], costs[BASELINE]))
         yield number + 1
-    yield Pools(case, found, group_size(), discarded, preempted)
+    pair_cpu_s = 2 * (_children_cpu_s() - began_s) / len(kits) / invocations
+    yield Pools(case, found, pair_cpu_s, discarded, preempted)
 
 
 def _medians(invocation: Invocation) -> dict[str, float]:
@@ -69,6 +68,12 @@ def _medians(invocation: Invocation) -> dict[str, float]:
         for sample in invocation.samples
         if sample.metric is Metric.CPU_NS
     }
+
+
+def _children_cpu_s() -> float:
+    """CPU time of all workers that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _log_ratio(first: float, second: float) -> float:

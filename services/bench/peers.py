@@ -1,11 +1,8 @@
-"""The same handshakes made by others: the plainest OpenSSL loop, and GnuTLS's own benchmark."""
+"""The same handshakes made by the plainest OpenSSL loop there is."""
 
 import os
-import re
 import statistics
 import subprocess
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +14,6 @@ from kexbench.domain.cases import Case
 from kexbench.runner.party import Party
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
-_SECTION = re.compile(r"\((?P<protocol>TLS1\.[23])\)-\((?P<kx>[^)]+)\)(?:-\((?P<sign>[^)]+)\))?-\((?P<cipher>[^)]+)\)")
-_TIME = re.compile(r"avg\. handshake time: (?P<value>[\d.]+) (?P<unit>ms|µs)")
-_RATE = re.compile(r"(?P<value>[\d.]+) transactions/sec")
 
 
 @dataclass(frozen=True)
@@ -35,7 +29,6 @@ class Peer:
     theirs_ns: float
     ratio: RatioEstimate | None
     """ours_ns / theirs_ns where both were interleaved."""
-    note: str = ""
 
 
 class PlainLoop:
@@ -111,51 +104,6 @@ def compare_with_plain_loop(lab: Lab, program: Path, case: Case, invocations: in
         theirs_ns=statistics.median(theirs.values()),
         ratio=compare(ours, theirs),
     )
-
-
-@dataclass(frozen=True)
-class GnutlsFigure:
-    """One section of `gnutls-cli --benchmark-tls-kx`."""
-
-    protocol: str
-    key_exchange: str
-    signature: str
-    handshake_ns: float
-    """Its own average of wall time around a handshake, times the share of the CPU it had meanwhile."""
-    transaction_ns: float
-    """CPU time for a whole transaction, objects included."""
-
-
-def run_gnutls_benchmark(cpu: int | None) -> Iterator[GnutlsFigure]:
-    """Every section as it is finished. Its clocks are wall clocks, so the share of the CPU that the process had is
-    read from the kernel beside it."""
-    command = ["stdbuf", "-oL", "gnutls-cli", "--benchmark-tls-kx"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        if cpu is not None:
-            os.sched_setaffinity(process.pid, {cpu})
-        section, rate, before = None, 0.0, _clocks(process.pid)
-        for line in process.stdout:
-            if found := _SECTION.search(line):
-                section, before = found, _clocks(process.pid)
-            elif found := _RATE.search(line):
-                rate = float(found["value"])
-                after = _clocks(process.pid)
-                share = (after[0] - before[0]) / (after[1] - before[1])
-            elif section and rate and (found := _TIME.search(line)):
-                handshake_ns = float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3)
-                yield GnutlsFigure(
-                    protocol=section["protocol"],
-                    key_exchange=section["kx"],
-                    signature=section["sign"] or "",
-                    handshake_ns=handshake_ns * share,
-                    transaction_ns=1e9 / rate * share,
-                )
-
-
-def _clocks(pid: int) -> tuple[float, float]:
-    """(CPU nanoseconds that the process had, now)."""
-    return float(Path(f"/proc/{pid}/schedstat").read_text().split()[0]), float(time.monotonic_ns())
 
 
 def _suite(case: Case) -> str:

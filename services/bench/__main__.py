@@ -1,0 +1,114 @@
+"""`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Build the kits first time.
+
+Exit status 1 when the compiled comparison or a kit is missing; figures themselves never fail it.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import report
+from bench.calibration import calibrate
+from bench.detection import Pools, measure_pools
+from bench.gnutls_cli import compare_with_gnutls_cli
+from bench.lab import FULL, QUICK, Lab, Scale
+from bench.overhead import Overhead, measure_overhead
+from bench.peers import Peer, compare_with_plain_loop
+from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS
+from kexbench.analysis.power import resampled_power
+from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
+from kexbench.execution.folder import write_whole
+from kexbench.kits import KitError
+from kexbench.runner.host import read_host_facts
+
+ROOT = Path(__file__).parents[2]
+REPORT = ROOT / "docs" / "benchmarks.md"
+PARTS = ("overhead", "peers", "detection")
+ALPHA = 0.01
+PARTITIONS = 200
+
+
+def a_case(protocol: str, exchange: str, **fields: object) -> Case:
+    return Case.model_validate({"protocol": Protocol(protocol), "key_exchange": KeyExchange(exchange), **fields})
+
+
+ECDSA_1_3 = a_case("TLSv1.3", "ECDHE-ECDSA", curve="P-256", group="X25519")
+RSA_1_3 = a_case("TLSv1.3", "ECDHE-RSA", rsa_bits=2048, group="X25519")
+RSA_1_2 = a_case("TLSv1.2", "RSA", rsa_bits=2048)
+ECDHE_RSA_1_2 = a_case("TLSv1.2", "ECDHE-RSA", rsa_bits=2048, group="P-256")
+TICKET = a_case("TLSv1.2", "ECDHE-ECDSA", curve="P-256", group="P-256", resumption=Resumption.TICKET)
+PSK_DHE = a_case("TLSv1.3", "ECDHE-ECDSA", curve="P-256", group="X25519", resumption=Resumption.PSK_DHE)
+TIMED = (ECDHE_RSA_1_2, RSA_1_2, RSA_1_3, ECDSA_1_3, PSK_DHE, TICKET)
+PLAIN = (RSA_1_2, ECDHE_RSA_1_2, RSA_1_3, ECDSA_1_3)
+DETECTED = (ECDSA_1_3, ECDHE_RSA_1_2)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
+    parser.add_argument("--only", choices=PARTS, help="one part, no file written")
+    parser.add_argument("--plain", type=Path, required=True, help="the compiled plain_openssl")
+    options = parser.parse_args(arguments)
+    scale = QUICK if options.quick else FULL
+    try:
+        sections = list(_sections(Lab(), scale, options.plain, [options.only] if options.only else list(PARTS)))
+    except (KitError, FileNotFoundError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    if scale is FULL and not options.only:
+        write_whole(
+            REPORT, ("\n\n".join([HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}"), *sections]) + "\n").encode()
+        )
+        _say(f"written to {REPORT.relative_to(ROOT)}")
+    return 0
+
+
+def _sections(lab: Lab, scale: Scale, plain: Path, parts: list[str]) -> Iterator[str]:
+    calibration = calibrate(lab, ECDSA_1_3)
+    yield _show("## The machine\n\n" + report.machine_lines(read_host_facts(), calibration))
+    if "overhead" in parts:
+        yield _show(OVERHEAD + report.overhead_table(list(_overheads(lab, scale))))
+    if "peers" in parts:
+        yield _show(PEERS + report.peers_table(list(_peers(lab, scale, plain))))
+    if "detection" in parts:
+        yield _show(DETECTION + "\n\n".join(_detections(lab, scale)))
+
+
+def _overheads(lab: Lab, scale: Scale) -> Iterator[Overhead]:
+    for subject in ("openssl@system", "gnutls@system"):
+        for case in TIMED:
+            _say(f"overhead: {subject}, {case.label}")
+            yield measure_overhead(lab, case, subject, scale)
+
+
+def _peers(lab: Lab, scale: Scale, plain: Path) -> Iterator[Peer]:
+    for case in PLAIN:
+        _say(f"against a plain loop: {case.label}")
+        yield compare_with_plain_loop(lab, plain, case, scale.invocations, scale.batches)
+    _say("against gnutls-cli --benchmark-tls-kx, about a minute")
+    yield from compare_with_gnutls_cli(lab, scale)
+
+
+def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
+    for case in DETECTED:
+        for found in measure_pools(lab, case, "openssl@system", scale.pool):
+            if isinstance(found, Pools):
+                curve = resampled_power(found.log_ratios, found.group, PARTITIONS, ALPHA, seed=0)
+                yield report.detection_text(found, curve)
+            elif found % 40 == 0:
+                _say(f"detection: {case.label}, {found} of {scale.pool} invocations")
+
+
+def _show(section: str) -> str:
+    print(f"\n{section}", flush=True)
+    return section
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

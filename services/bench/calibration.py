@@ -1,0 +1,34 @@
+"""What this machine is, in figures, so that those of two reports can be told apart."""
+
+import statistics
+from dataclasses import dataclass
+
+from bench.lab import BATCH_NS, Lab
+from kexbench.domain.cases import Case
+from kexbench.runner.party import Party
+
+BATCHES = 40
+
+
+@dataclass(frozen=True)
+class Calibration:
+    tick_source: str
+    tick_cost_ns: float
+    thread_cpu_clock_cost_ns: float
+    handshake_ns: float
+    case: Case
+
+    def line(self) -> str:
+        return (
+            f"A tick reading ({self.tick_source}) costs {self.tick_cost_ns:.0f} ns, a reading of the thread's CPU "
+            f"clock {self.thread_cpu_clock_cost_ns:.0f} ns, a handshake of OpenSSL's ({self.case.label}) "
+            f"{self.handshake_ns / 1000:,.0f} µs of CPU time."
+        )
+
+
+def calibrate(lab: Lab, case: Case) -> Calibration:
+    subject = "openssl@system"
+    with Party(lab.setting(case, {subject: lab.kit(subject)}, BATCHES), subject) as party:
+        batches = [party.batch(BATCH_NS) for _ in range(BATCHES)]
+        costs = [((one.client_cpu_ns or 0) + (one.server_cpu_ns or 0)) / one.handshakes for one in batches]
+        return Calibration(**party.timer.model_dump(), handshake_ns=statistics.median(costs), case=case)

@@ -1,0 +1,93 @@
+"""GnuTLS's own benchmark beside the worker."""
+
+import os
+import re
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.lab import BATCH_NS, Lab, Scale
+from bench.peers import Peer
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.runner.party import Party
+
+SUBJECT = "gnutls@system"
+_SECTION = re.compile(r"\(TLS1\.[23]\).*")
+_TIME = re.compile(r"avg\. handshake time: (?P<value>[\d.]+) (?P<unit>ms|µs)")
+_RATE = re.compile(r"(?P<value>[\d.]+) transactions/sec")
+
+
+def _rsa(protocol: str, exchange: str, group: str = "-") -> Case:
+    fields = {"protocol": Protocol(protocol), "key_exchange": KeyExchange(exchange), "rsa_bits": 3072, "group": group}
+    return Case.model_validate(fields)
+
+
+def _elliptic(exchange: str, group: str, curve: str = "-") -> Case:
+    fields = {"protocol": Protocol.TLS_1_3, "key_exchange": KeyExchange(exchange), "curve": curve, "group": group}
+    return Case.model_validate(fields)
+
+
+CASES = {
+    "(TLS1.3)-(ECDHE-SECP256R1)-(RSA-PSS-RSAE-SHA256)-(AES-128-GCM)": _rsa("TLSv1.3", "ECDHE-RSA", "P-256"),
+    "(TLS1.3)-(ECDHE-X25519)-(RSA-PSS-RSAE-SHA256)-(AES-128-GCM)": _rsa("TLSv1.3", "ECDHE-RSA", "X25519"),
+    "(TLS1.3)-(ECDHE-SECP256R1)-(ECDSA-SECP256R1-SHA256)-(AES-128-GCM)": _elliptic("ECDHE-ECDSA", "P-256", "P-256"),
+    "(TLS1.3)-(ECDHE-X25519)-(ECDSA-SECP256R1-SHA256)-(AES-128-GCM)": _elliptic("ECDHE-ECDSA", "X25519", "P-256"),
+    "(TLS1.3)-(ECDHE-X25519)-(EdDSA-Ed25519)-(AES-128-GCM)": _elliptic("ECDHE-Ed25519", "X25519"),
+    "(TLS1.2)-(RSA)-(AES-128-GCM)": _rsa("TLSv1.2", "RSA"),
+}
+"""Its sections that are cases of ours, with the key sizes that it prints."""
+
+
+def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
+    """Ours before and after, theirs in between."""
+    before = {case: _measure(lab, case, scale) for case in CASES.values()}
+    theirs = dict(run_gnutls_benchmark(lab.cpus.measuring))
+    for section, case in CASES.items():
+        turns_ns = (before[case] + _measure(lab, case, scale)) / 2
+        if section in theirs:
+            yield Peer(
+                case=case,
+                name="gnutls-cli",
+                ours_ns=turns_ns,
+                ours_turns_ns=turns_ns,
+                theirs_ns=theirs[section],
+                ratio=None,
+            )
+
+
+def run_gnutls_benchmark(cpu: int | None) -> Iterator[tuple[str, float]]:
+    """Each section with its average time of a handshake in nanoseconds of CPU time. Its clock is a wall clock, so the
+    share of the CPU that the process had meanwhile is read from the kernel. Raises FileNotFoundError."""
+    command = ["stdbuf", "-oL", "gnutls-cli", "--benchmark-tls-kx"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        if cpu is not None:
+            os.sched_setaffinity(process.pid, {cpu})
+        section, share, before = "", 0.0, _clocks(process.pid)
+        for line in process.stdout:
+            if found := _SECTION.search(line):
+                section, before = found[0].strip(), _clocks(process.pid)
+            elif _RATE.search(line):
+                after = _clocks(process.pid)
+                share = (after[0] - before[0]) / (after[1] - before[1])
+            elif found := _TIME.search(line):
+                yield section, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3) * share
+
+
+def _measure(lab: Lab, case: Case, scale: Scale) -> float:
+    """CPU nanoseconds of a handshake's turns, the median over batches."""
+    turns = []
+    for _ in range(max(3, scale.invocations // 4)):
+        with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, scale.batches), SUBJECT) as party:
+            for number in range(2 + scale.batches):
+                batch = party.batch(BATCH_NS)
+                if number >= 2 and not batch.involuntary_switches:
+                    turns.append(((batch.client_cpu_ns or 0) + (batch.server_cpu_ns or 0)) / batch.handshakes)
+    return statistics.median(turns)
+
+
+def _clocks(pid: int) -> tuple[float, float]:
+    """(CPU nanoseconds that the process had, now)."""
+    return float(Path(f"/proc/{pid}/schedstat").read_text().split()[0]), float(time.monotonic_ns())

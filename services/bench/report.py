@@ -1,0 +1,100 @@
+"""The benchmark's figures as text: the same tables on the terminal and in docs/benchmarks.md."""
+
+from collections.abc import Sequence
+
+from bench.calibration import Calibration
+from bench.detection import Pools
+from bench.overhead import Overhead
+from bench.peers import Peer
+from kexbench.analysis.estimates import RatioEstimate
+from kexbench.analysis.power import PowerCurve
+from kexbench.domain.hosts import HostFacts
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def machine_lines(host: HostFacts, calibration: Calibration) -> str:
+    governor = host.governor or "not readable"
+    return (
+        f"{host.cpu_model}, {host.cpus} CPUs, {host.virtualisation or 'unknown'} virtualisation, Linux {host.kernel}, "
+        f"governor {governor}. {calibration.line()}"
+    )
+
+
+def overhead_table(found: Sequence[Overhead]) -> str:
+    rows = [
+        [
+            f"{one.subject.partition('@')[0]} {one.case.label}",
+            f"{one.cpu_ns / 1000:,.1f}",
+            share(one.split),
+            f"{one.timers_share:.2%}",
+            f"{one.outside_share:.1%}",
+            str(one.invocations),
+        ]
+        for one in found
+    ]
+    header = ("case", "µs a handshake", "split against unsplit", "clocks alone", "left out", "invocations")
+    return markdown_table(header, rows)
+
+
+def peers_table(found: Sequence[Peer]) -> str:
+    rows = [
+        [
+            one.name,
+            one.case.label,
+            f"{one.theirs_ns / 1000:,.1f}",
+            f"{one.ours_ns / 1000:,.1f}",
+            ratio(one),
+            f"{1 - one.ours_turns_ns / one.ours_ns:.1%}",
+        ]
+        for one in found
+    ]
+    return markdown_table(("peer", "case", "theirs, µs", "ours, µs", "ours / theirs", "of ours outside turns"), rows)
+
+
+def detection_text(pools: Pools, curve: PowerCurve) -> str:
+    """The table of one case, with what was drawn and how often."""
+    rows = [
+        [
+            "0 (the same kit twice)" if one.injected == 0 else f"{one.injected:.1%}",
+            f"{one.ratio - 1:+.3%} [{one.low - 1:+.3%}, {one.high - 1:+.3%}]",
+            f"{one.detected.rate:.1%}",
+            f"{one.detected.low:.1%} to {one.detected.high:.1%}",
+        ]
+        for one in curve.injections
+    ]
+    drawn = curve.injections[0].detected
+    change = curve.smallest_change
+    found = "not reached by these injections"
+    if change is not None:
+        found = f"{change.value:.2%} (95% interval {change.low:.2%} to {bound(change.high)})"
+    cpu_s = pools.pair_cpu_s * pools.group
+    return (
+        f"**{pools.case.label}**: smallest detectable change **{found}** in {cpu_s:.0f} CPU-seconds of a pair, which "
+        f"are {pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Pool: "
+        f"{curve.injections[0].invocations} invocations; each of {drawn.partitions} random partitions cuts it into "
+        f"{drawn.groups} disjoint groups, {drawn.tests} tests in all, worth {drawn.effective_tests:.0f} independent "
+        f"ones. {pools.discarded_batches} preempted batches were repeated, {pools.preempted_batches} kept.\n\n"
+        + markdown_table(("injected", "the whole pool measures", "detected", "95% interval"), rows)
+    )
+
+
+def share(found: RatioEstimate) -> str:
+    """`+0.12% [-0.05%, +0.29%]`."""
+    if found.low is None or found.high is None:
+        return f"{found.ratio - 1:+.2%}"
+    return f"{found.ratio - 1:+.2%} [{found.low - 1:+.2%}, {found.high - 1:+.2%}]"
+
+
+def ratio(peer: Peer) -> str:
+    found = peer.ratio
+    if found is None or found.low is None or found.high is None:
+        return f"{peer.ours_ns / peer.theirs_ns:.3f}"
+    return f"{found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+def bound(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2%}"

@@ -1,0 +1,34 @@
+"""What the report says beside its figures."""
+
+HEAD = """\
+# What the measuring costs and what it can detect
+
+Written by `make bench` on {date}, all of it in one run on one machine; other machines give other figures.
+[measurement.md](measurement.md) says what is measured, [statistics.md](statistics.md) how it is judged. Intervals
+are 95%."""
+OVERHEAD = """\
+## What timing adds
+
+*Split against unsplit*: all CPU time of batches with tick readings around every turn, against batches without any,
+from the same live workers, paired over fresh processes. *Clocks alone*: what the readings cost a handshake, by the
+worker's own measurement at its start. *Left out*: making, comparing and freeing of objects, which is in no number.
+The goal is 0.3%. Resumption by ticket in TLS 1.2, which does no public-key operation, is the fastest case there is.
+
+"""
+PEERS = """\
+## The same handshakes, made by others
+
+`plain_openssl.c` shares no code with the worker. It takes turns of 5 ms with a worker, in fresh processes; compared is
+all CPU time a handshake, making and freeing of objects included, and on our side the proof of what was negotiated.
+`gnutls-cli --benchmark-tls-kx` can't be interleaved. Its own average time of a handshake, times the share of the CPU
+that the kernel gave it meanwhile, stands between two measurements of the worker's turns.
+
+"""
+DETECTION = """\
+## What is detected
+
+Workers that burn a known share of every turn run beside the same worker that burns nothing, all interleaved in the
+same invocations, through the path of every run. Groups of invocations are drawn from the pool at random and judged
+as every comparison is: by the trimmed mean of paired log ratios and its t interval.
+
+"""
