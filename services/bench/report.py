@@ -8,6 +8,7 @@ from bench.overhead import Overhead
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate
 from kexbench.analysis.power import PowerCurve
+from kexbench.analysis.resampling import Rejections
 from kexbench.domain.hosts import HostFacts
 
 
@@ -79,6 +80,17 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
         f"{drawn.groups} disjoint groups, {drawn.tests} tests in all, worth {drawn.effective_tests:.0f} independent "
         f"ones. {pools.discarded_batches} preempted batches were repeated, {pools.preempted_batches} kept.\n\n"
         + markdown_table(("injected", "the whole pool measures", "detected", "95% interval"), rows)
+    )
+
+
+def usual_group_text(found: Rejections | None, group: int, alpha: float) -> str:
+    """False positives of small groups, of which a pool has many."""
+    if found is None:
+        return ""
+    return (
+        f"\n\nOf groups of {group} invocations, as an ordinary run has, the same kit twice differs in {found.rate:.1%} "
+        f"({found.low:.1%} to {found.high:.1%}; {found.tests:,} tests worth {found.effective_tests:.0f} independent "
+        f"ones) at a nominal {alpha:.0%}."
     )
 
 
