@@ -28,14 +28,18 @@ def signature_and_content(response: bytes) -> tuple[bytes, bytes]:
 @pytest.mark.parametrize("length", [1, 2])
 @pytest.mark.parametrize("key", KEYS)
 def test_a_response_is_signed_by_the_issuer_for_the_first_certificate(key: str, length: int, tmp_path: Path) -> None:
-    files = MaterialShelf(tmp_path).provide(a_case(key, chain_length=length, ocsp_bytes=6000))
+    shelf = MaterialShelf(tmp_path)
+    files = shelf.provide(a_case(key, chain_length=length, ocsp_bytes=6000))
+    issued = shelf.provide(a_case(key, chain_length=2))
+    whole = x509.load_pem_x509_certificates((tmp_path / issued.certificate).read_bytes())
     chain = x509.load_pem_x509_certificates((tmp_path / files.certificate).read_bytes())
     response = (tmp_path / files.ocsp_response).read_bytes()
     read = ocsp.load_der_ocsp_response(response)
     assert files.ocsp_response.endswith(".der")
     assert (len(response), read.response_status) == (6000, ocsp.OCSPResponseStatus.SUCCESSFUL)
     assert (read.certificate_status, read.serial_number) == (ocsp.OCSPCertStatus.GOOD, chain[0].serial_number)
-    verify(chain[length - 1].public_key(), *signature_and_content(response), pss=key.startswith("RSA-PSS"))
+    assert (len(chain), chain[0]) == (length, whole[0])
+    verify(whole[1].public_key(), *signature_and_content(response), pss=key.startswith("RSA-PSS"))
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -57,9 +61,16 @@ def test_what_is_too_small_for_a_signature_is_refused(size: int) -> None:
         make_ocsp_response(chain, load_signer("ed25519", pair.issuer_key or b""), size)
 
 
+def test_a_stapled_certificate_never_signs_itself(tmp_path: Path) -> None:
+    """OpenSSL 4.0 staples nothing to one that does."""
+    files = MaterialShelf(tmp_path).provide(a_case("Ed25519", ocsp_bytes=900))
+    certificate = x509.load_pem_x509_certificate((tmp_path / files.certificate).read_bytes())
+    assert certificate.issuer != certificate.subject
+
+
 def test_a_response_is_made_once_for_each_size_and_chain(tmp_path: Path) -> None:
     shelf = MaterialShelf(tmp_path)
-    cases = [a_case("Ed25519", chain_length=length, ocsp_bytes=size) for length in (1, 2) for size in (900, 1000)]
+    cases = [a_case("Ed25519", chain_length=length, ocsp_bytes=size) for length in (1, 3) for size in (900, 1000)]
     first = [shelf.provide(case).ocsp_response for case in cases]
     assert [MaterialShelf(tmp_path).provide(case).ocsp_response for case in cases] == first
     assert len(set(first)) == 4

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING
@@ -33,7 +34,9 @@ class MaterialShelf:
             parameters = self._put(shipped_dh_parameters(case.dh_parameters_name), "pem")
         pair = self._pair(case.key_name, case.chain_length)
         if case.ocsp_bytes:
-            ocsp_response = self._ocsp_response(case, pair)
+            issued = self._pair(case.key_name, max(2, case.chain_length))
+            ocsp_response = self._ocsp_response(case, issued)
+            pair = self._issued_alone(case.key_name, issued) if case.chain_length == 1 else issued
         return MaterialFiles(
             key=pair["key"],
             certificate=pair["certificate"],
@@ -51,13 +54,22 @@ class MaterialShelf:
 
         return self._entry(_chain_name(name, chain_length), chain)
 
-    def _ocsp_response(self, case: Case, pair: Entry) -> str:
+    def _issued_alone(self, name: str, issued: Entry) -> Entry:
+        """The first certificate of a chain without the others: libraries staple nothing to one that signs itself."""
+
+        def alone() -> Entry:
+            first = x509.load_pem_x509_certificates(self._read(issued["certificate"]))[0]
+            return {"key": issued["key"], "certificate": self._put(first.public_bytes(Encoding.PEM), "pem")}
+
+        return self._entry(f"{name}-issued", alone)
+
+    def _ocsp_response(self, case: Case, issued: Entry) -> str:
         def response() -> Entry:
-            chain = x509.load_pem_x509_certificates(self._read(pair["certificate"]))
-            issuer = load_signer(case.key_name, self._read(pair.get("issuer_key", pair["key"])))
+            chain = x509.load_pem_x509_certificates(self._read(issued["certificate"]))
+            issuer = load_signer(case.key_name, self._read(issued["issuer_key"]))
             return {"ocsp_response": self._put(make_ocsp_response(chain, issuer, case.ocsp_bytes), "der")}
 
-        name = f"{_chain_name(case.key_name, case.chain_length)}-ocsp-{case.ocsp_bytes}"
+        name = f"{_chain_name(case.key_name, max(2, case.chain_length))}-ocsp-{case.ocsp_bytes}"
         return self._entry(name, response)["ocsp_response"]
 
     def _put_pair(self, made: KeyPair) -> Entry:
