@@ -4,15 +4,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
+from rich.markup import escape
 
 from kexbench.analysis.pairs import PairVerdict, pair_verdict
 from kexbench.cli.compose import Done, cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
-from kexbench.cli.tables import case_text
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric
@@ -75,7 +73,7 @@ def compare(
     if as_json:
         print_json([_row(case, found, done) for case in cases])
     else:
-        out.print(_table(cases, references, found))
+        _print(cases, references, found)
         _explain(cases, done, found[Metric.CPU_NS])
     costs_more = any(one and one.ratio and one.ratio.verdict == "more" for one in found[Metric.CPU_NS].values())
     raise typer.Exit(done.exit_status or (3 if costs_more else 0))
@@ -98,42 +96,37 @@ def _verdicts(done: Done, cases: tuple[Case, ...], pair: tuple[SubjectRef, Subje
     return {case.case_id: pair_verdict(done.invocations, case.case_id, subject, against, metric) for case in cases}
 
 
-def _table(cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], found: dict[Metric, Verdicts]) -> Table:
-    table = Table(
-        title=f"CPU time of {pair[1]} against {pair[0]}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column("case")
-    for title in ("both sides", "client", "server"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+def _print(cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], found: dict[Metric, Verdicts]) -> None:
+    """Two lines a case: what was compared with the verdict, and the three changes."""
+    out.print(f"CPU time of {pair[1]} against {pair[0]}\n", markup=False)
     for case in cases:
-        cells = [_cell(found[metric][case.case_id]) for metric in METRICS]
         total = found[Metric.CPU_NS][case.case_id]
         word = total.ratio.verdict if total and total.ratio else "no number"
-        resolves = f"\n>= {total.resolves:.1%}" if total and total.resolves else ""
-        table.add_row(case_text(case.label), *cells, word + resolves)
-    return table
+        out.print(f"[bold]{escape(case.label)}[/bold]  {word}", soft_wrap=True)
+        if total is None:
+            continue
+        for title, metric in (("both sides", Metric.CPU_NS), ("client", METRICS[1]), ("server", METRICS[2])):
+            out.print(f"  {title:<12}{_change(found[metric][case.case_id])}", markup=False)
+        if total.resolves:
+            out.print(f"  detects     {total.resolves:.2%} or more", style="dim", markup=False)
 
 
-def _cell(verdict: PairVerdict | None) -> str:
-    """`+1.2%` over `[+0.9%, +1.5%]`."""
+def _change(verdict: PairVerdict | None) -> str:
+    """`+1.20%  [+0.91%, +1.49%]`."""
     ratio = verdict.ratio if verdict else None
     if ratio is None:
         return "none"
     if ratio.low is None or ratio.high is None:
         return f"{ratio.ratio - 1:+.2%}"
-    return f"{ratio.ratio - 1:+.2%}\n[{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+    return f"{ratio.ratio - 1:+.2%}  [{ratio.low - 1:+.2%}, {ratio.high - 1:+.2%}]"
 
 
 def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts) -> None:
     """What the columns mean, and why a case has no number."""
     count = max((one.invocations for one in totals.values() if one), default=0)
     out.print(
-        f"Trimmed mean of paired ratios over {count} invocations with its 95% interval. Below the verdict: the "
-        "smallest change that as many invocations detect (p < 0.01, power 0.8).",
+        f"\nTrimmed mean of paired ratios over {count} invocations, each of fresh processes, with its 95% interval. "
+        "Detects: the smallest change that as many find four times in five (p < 0.01).",
         style="dim",
     )
     for case in cases:
