@@ -2,28 +2,25 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.api.answer import Answer
 from kexbench.api.models import CaseView, Estimate, HostKind, SubjectView
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CoefficientView(_Answer):
+class CoefficientView(Answer):
     value: float
     low: float | None
     high: float | None
 
 
-class ScalingPoint(_Answer):
+class ScalingPoint(Answer):
     threads: int
     rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
     efficiency: CoefficientView | None = Field(description="rate over threads times that of one; null for one thread")
 
 
-class ScalingLine(_Answer):
+class ScalingLine(Answer):
     """One subject of one case over thread counts, with the fitted universal scalability law."""
 
     subject: str
@@ -33,12 +30,12 @@ class ScalingLine(_Answer):
     peak_threads: float | None
 
 
-class ScalingCase(_Answer):
+class ScalingCase(Answer):
     case: CaseView = Field(description="with one thread")
     lines: list[ScalingLine]
 
 
-class Scaling(_Answer):
+class Scaling(Answer):
     """Curves of all cases that were measured with more than one thread count."""
 
     host_kind: HostKind | None
@@ -46,7 +43,7 @@ class Scaling(_Answer):
     cases: list[ScalingCase]
 
 
-class QualificationRow(_Answer):
+class QualificationRow(Answer):
     """What an A/A run proved of one case on one host kind. Shares: 0.004 is 0.4%."""
 
     library: str
@@ -66,7 +63,7 @@ class QualificationRow(_Answer):
     cannot_resolve_below: float
 
 
-class Qualifications(_Answer):
+class Qualifications(Answer):
     """Newest first by library and case; empty until `kexbench qualify` ran on this host kind."""
 
     host_kind: HostKind | None

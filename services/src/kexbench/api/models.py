@@ -3,8 +3,10 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from kexbench.api.answer import Answer
+from kexbench.api.reference_models import ReferenceView
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
@@ -13,11 +15,7 @@ from kexbench.domain.runs import RunState, Trigger
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind, Timer
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Problem(_Answer):
+class Problem(Answer):
     """RFC 9457 problem details, sent as application/problem+json with every error."""
 
     type: str = "about:blank"
@@ -40,7 +38,7 @@ class Problem(_Answer):
     )
 
 
-class Health(_Answer):
+class Health(Answer):
     status: Literal["ok"] = "ok"
     version: str
     engine: str = Field(description="the store's engine and version", examples=["chDB 26.9.1"])
@@ -57,7 +55,7 @@ class CaseView(Case):
         return cls(**case.model_dump(), id=case.case_id, title=case.label)
 
 
-class SubjectView(_Answer):
+class SubjectView(Answer):
     """A library at a version and build, as it was measured."""
 
     subject: str = Field(
@@ -73,21 +71,21 @@ class SubjectView(_Answer):
     kit_id: str
 
 
-class HostKind(_Answer):
+class HostKind(Answer):
     """Machines that are compared with each other: one CPU model in one pool."""
 
     pool: str = Field(examples=["local"])
     cpu_model: str = Field(examples=["AMD EPYC 9R14"])
 
 
-class MetricView(_Answer):
+class MetricView(Answer):
     metric: Metric
     title: str = Field(examples=["Server CPU time"])
     unit: Literal["ns", "bytes", "count"]
     stored: bool = Field(description="whether there is any number; hardware counters are absent on many machines")
 
 
-class Filters(_Answer):
+class Filters(Answer):
     """What there is to choose from."""
 
     host_kinds: list[HostKind]
@@ -95,7 +93,7 @@ class Filters(_Answer):
     metrics: list[MetricView]
 
 
-class Estimate(_Answer):
+class Estimate(Answer):
     """A median over invocations with its 95% interval by order statistics."""
 
     value: float = Field(description="in the metric's unit, per handshake")
@@ -104,7 +102,7 @@ class Estimate(_Answer):
     invocations: int
 
 
-class Change(_Answer):
+class Change(Answer):
     """The cost against another subject: a ratio of 1.02 is 2% more."""
 
     against: str = Field(description="the subject compared with")
@@ -119,7 +117,7 @@ class Change(_Answer):
     warnings: list[str] = Field(description="why the two are not quite alike", examples=[["different build profile"]])
 
 
-class OutcomeView(_Answer):
+class OutcomeView(Answer):
     """Why there is no number."""
 
     kind: OutcomeKind
@@ -128,7 +126,7 @@ class OutcomeView(_Answer):
     invocations: int = Field(description="in how many invocations")
 
 
-class Ratio(_Answer):
+class Ratio(Answer):
     """A ratio of costs with its 95% interval."""
 
     ratio: float
@@ -136,7 +134,7 @@ class Ratio(_Answer):
     high: float | None
 
 
-class Cell(_Answer):
+class Cell(Answer):
     """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
     invocations failed: of the same run, or of a newer one that gave no numbers."""
 
@@ -151,7 +149,7 @@ class Cell(_Answer):
     measured_at: datetime
 
 
-class Matrix(_Answer):
+class Matrix(Answer):
     """Case x version for a host kind: the newest numbers of each cell."""
 
     host_kind: HostKind | None = Field(description="null while nothing is stored")
@@ -161,7 +159,7 @@ class Matrix(_Answer):
     cells: list[Cell]
 
 
-class SeriesPoint(_Answer):
+class SeriesPoint(Answer):
     subject: str
     version: str
     version_key: str
@@ -171,7 +169,7 @@ class SeriesPoint(_Answer):
     invocation_medians: list[float] = Field(description="one value an invocation, in the metric's unit")
 
 
-class SeriesLine(_Answer):
+class SeriesLine(Answer):
     """A series: case x pool x library x build profile x metric over versions."""
 
     library: str
@@ -180,14 +178,14 @@ class SeriesLine(_Answer):
     points: list[SeriesPoint] = Field(description="in version order")
 
 
-class Series(_Answer):
+class Series(Answer):
     case: CaseView
     host_kind: HostKind
     metric: Metric
     lines: list[SeriesLine]
 
 
-class RunSummary(_Answer):
+class RunSummary(Answer):
     run_id: str
     plan_id: str
     spec_name: str
@@ -205,65 +203,12 @@ class RunSummary(_Answer):
     invocations_stored: int
 
 
-class RunPage(_Answer):
+class RunPage(Answer):
     runs: list[RunSummary]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
-class ReferenceRowView(_Answer):
-    """A case beside its published figure. Rates are handshakes per CPU-second, client and server together."""
-
-    case_id: str
-    published_rate: float
-    published_ratio: float = Field(description="to the baseline's published rate")
-    rate: float | None
-    rate_low: float | None
-    rate_high: float | None
-    ratio: float | None = Field(description="to the baseline's measured rate; above 1 is faster")
-    ratio_low: float | None
-    ratio_high: float | None
-
-
-class SideCosts(_Answer):
-    """Where the CPU time of a handshake goes: medians in nanoseconds."""
-
-    client_cpu_ns: float
-    server_cpu_ns: float
-
-
-class SwapView(_Answer):
-    """Two cases that stand the other way round than published, with what each costs on either side."""
-
-    faster_here: str
-    slower_here: str
-    ratio: float = Field(description="of the rates")
-    ratio_low: float | None
-    ratio_high: float | None
-    faster_costs: SideCosts
-    slower_costs: SideCosts
-
-
-class ReferenceColumn(_Answer):
-    subject: str
-    rows: list[ReferenceRowView]
-    swaps: list[SwapView]
-
-
-class ReferenceTableView(_Answer):
-    title: str
-    baseline: str
-    columns: list[ReferenceColumn] = Field(description="one for each subject")
-
-
-class ReferenceView(_Answer):
-    """Published tables and what was measured here."""
-
-    title: str
-    notes: str
-    tables: list[ReferenceTableView]
-
-
-class HostMoveView(_Answer):
+class HostMoveView(Answer):
     """How the frozen subject's cost moved since an earlier run: a move is the machine's, not a library's."""
 
     since_run: str
@@ -275,7 +220,7 @@ class HostMoveView(_Answer):
     moved: bool = Field(description="the whole interval lies beyond 0.5%")
 
 
-class SentinelView(_Answer):
+class SentinelView(Answer):
     """The frozen subject that was measured along."""
 
     library: str
@@ -284,7 +229,7 @@ class SentinelView(_Answer):
     move: HostMoveView | None = Field(description="null without an earlier run of the same kit on this host kind")
 
 
-class RunDetail(_Answer):
+class RunDetail(Answer):
     """Everything about one run: what was planned, on what, and all its cells for one metric."""
 
     summary: RunSummary
@@ -304,7 +249,7 @@ class RunDetail(_Answer):
     preempted_batches: int
 
 
-class StoredInvocation(_Answer):
+class StoredInvocation(Answer):
     job_id: str
     attempt: int
     case_id: str

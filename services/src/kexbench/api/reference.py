@@ -5,7 +5,7 @@ from statistics import median
 
 from kexbench.analysis.reference import MeasuredRow, Swap, measured_rows, swaps
 from kexbench.api.cells import subject_name
-from kexbench.api.models import (
+from kexbench.api.reference_models import (
     ReferenceColumn,
     ReferenceRowView,
     ReferenceTableView,

@@ -6,7 +6,8 @@ from typing import TypeVar
 from rich import box
 from rich.table import Table
 
-from kexbench.api.models import Cell, ReferenceRowView, RunDetail, RunSummary, SideCosts
+from kexbench.api.models import Cell, RunDetail, RunSummary
+from kexbench.api.reference_models import ReferenceRowView, SideCosts
 from kexbench.cli.words import by_library, percent, rate_text
 
 LEGEND = (

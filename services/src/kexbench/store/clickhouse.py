@@ -1,25 +1,19 @@
 """The store on ClickHouse, embedded (chDB) or a server by URL, through one client library.
 
-All SQL is fixed text with bound parameters. chDB allows one process a directory and one client a
-thread, and a fork after opening hangs: start no child by fork from a process that has a store.
+All SQL is fixed text with bound parameters.
 """
 
-import threading
-import weakref
 from collections.abc import Collection, Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-import clickhouse_connect
-from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError
 from pydantic import TypeAdapter
 
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.store import migrate, rows
+from kexbench.store.connection import Connection
 from kexbench.store.port import (
     EXPORT_COLUMNS,
     HostKindRow,
@@ -29,7 +23,6 @@ from kexbench.store.port import (
     OutcomeRow,
     RunProgress,
     Selection,
-    StoreError,
     SubjectRow,
 )
 
@@ -48,19 +41,13 @@ _SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)='
 _CELL = "case_id, library, version_key, source, build_profile"
 
 
-class ClickHouseStore:
+class ClickHouseStore(Connection):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 
     def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:
         """`dsn` is `chdb:///absolute/folder` or the http(s) URL of a server."""
-        if not database.isidentifier():
-            raise StoreError(f"not a database name: {database!r}")
-        self._dsn = dsn
-        self._database = database
+        super().__init__(dsn, database)
         self._clauses = clauses
-        self._local = threading.local()
-        self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
-        """Of all threads; one whose thread has ended closes itself."""
 
     def migrate(self) -> None:
         """Bring the database to this release's schema. Raises StoreError."""
@@ -258,66 +245,6 @@ class ClickHouseStore:
             " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
         )
         return self._query(query, _parameters(selection))
-
-    def close(self) -> None:
-        """Of all threads; a thread that goes on gets a client anew."""
-        self._local = threading.local()
-        for client in list(self._clients):
-            client.close()
-
-    @property
-    def _embedded(self) -> bool:
-        return self._dsn.startswith("chdb:")
-
-    @property
-    def _client(self) -> Client:
-        client: Client | None = getattr(self._local, "client", None)
-        if client is None:
-            client = self._local.client = self._open(self._database)
-            self._clients.add(client)
-        return client
-
-    def _open(self, database: str) -> Client:
-        try:
-            if self._embedded:
-                folder = Path(self._dsn.removeprefix("chdb://"))
-                folder.mkdir(parents=True, exist_ok=True)
-                return clickhouse_connect.get_client(
-                    interface="chdb", path=str(folder), database=database, tz_mode="aware"
-                )
-            return clickhouse_connect.get_client(
-                dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
-            )
-        except ClickHouseError as error:
-            raise StoreError(f"the store at {self._dsn} does not open: {error}") from error
-        except ImportError as error:
-            raise StoreError("the embedded store needs chDB: install kexbench[local]") from error
-
-    def _command(self, sql: str, client: Client | None = None) -> None:
-        try:
-            (client or self._client).command(sql)
-        except ClickHouseError as error:
-            raise StoreError(f"the store refused a statement: {error}") from error
-
-    def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        try:
-            found: Iterator[dict[str, Any]] = self._client.query(sql, parameters=parameters).named_results()
-        except ClickHouseError as error:
-            raise StoreError(f"the store refused a query: {error}") from error
-        return found
-
-    def _insert(self, table: str, content: list[rows.Row]) -> None:
-        if not content:
-            return
-        try:
-            self._client.insert(
-                table,
-                [list(row.values()) for row in content],
-                column_names=list(content[0]),
-                settings={"insert_deduplication_token": rows.deduplication_token(table, content), "async_insert": 0},
-            )
-        except ClickHouseError as error:
-            raise StoreError(f"the store refused rows for {table}: {error}") from error
 
 
 _TIMERS = TypeAdapter(dict[str, Timer])

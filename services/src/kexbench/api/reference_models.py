@@ -1,0 +1,58 @@
+"""The shapes of published tables beside what was measured."""
+
+from pydantic import Field
+
+from kexbench.api.answer import Answer
+
+
+class ReferenceRowView(Answer):
+    """A case beside its published figure. Rates are handshakes per CPU-second, client and server together."""
+
+    case_id: str
+    published_rate: float
+    published_ratio: float = Field(description="to the baseline's published rate")
+    rate: float | None
+    rate_low: float | None
+    rate_high: float | None
+    ratio: float | None = Field(description="to the baseline's measured rate; above 1 is faster")
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+class SideCosts(Answer):
+    """Where the CPU time of a handshake goes: medians in nanoseconds."""
+
+    client_cpu_ns: float
+    server_cpu_ns: float
+
+
+class SwapView(Answer):
+    """Two cases that stand the other way round than published, with what each costs on either side."""
+
+    faster_here: str
+    slower_here: str
+    ratio: float = Field(description="of the rates")
+    ratio_low: float | None
+    ratio_high: float | None
+    faster_costs: SideCosts
+    slower_costs: SideCosts
+
+
+class ReferenceColumn(Answer):
+    subject: str
+    rows: list[ReferenceRowView]
+    swaps: list[SwapView]
+
+
+class ReferenceTableView(Answer):
+    title: str
+    baseline: str
+    columns: list[ReferenceColumn] = Field(description="one for each subject")
+
+
+class ReferenceView(Answer):
+    """Published tables and what was measured here."""
+
+    title: str
+    notes: str
+    tables: list[ReferenceTableView]
