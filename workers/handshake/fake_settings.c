@@ -1,0 +1,93 @@
+/* The parser of the fake's settings, which PROTOCOL.md lists. */
+#include "fake_settings.h"
+
+#include <string.h>
+
+static const int64_t MILLION = 1000000;
+static const int64_t NEVER = INT64_MAX;
+
+struct fake_settings settings = {.version = "1.0",
+                                 .seed = 1,
+                                 .client_ns = 100000,
+                                 .server_ns = 300000,
+                                 .overhead_ns = 2000,
+                                 .noise_ppm = 10000,
+                                 .step_ppm = MILLION,
+                                 .fail_after = NEVER,
+                                 .mismatch_after = NEVER,
+                                 .crash_after = NEVER,
+                                 .hang_after = NEVER};
+
+static const struct {
+    const char *name;
+    int64_t *value;
+    int64_t scale; /* 1: a whole number; MILLION: a decimal fraction kept in parts per million */
+} numbers[] = {
+    {"seed", &settings.seed, 1},
+    {"client_ns", &settings.client_ns, 1},
+    {"server_ns", &settings.server_ns, 1},
+    {"overhead_ns", &settings.overhead_ns, 1},
+    {"noise", &settings.noise_ppm, 1000000},
+    {"step", &settings.step_ppm, 1000000},
+    {"step_after", &settings.step_after, 1},
+    {"contention", &settings.contention_ppm, 1000000},
+    {"coherency", &settings.coherency_ppm, 1000000},
+    {"unsupported", &settings.unsupported, 1},
+    {"fail_after", &settings.fail_after, 1},
+    {"mismatch_after", &settings.mismatch_after, 1},
+    {"crash_after", &settings.crash_after, 1},
+    {"hang_after", &settings.hang_after, 1},
+};
+
+/* "12" or, where a scale allows it, "1.02"; at most 10,000,000,000 so that products stay in 64 bits. */
+static bool parse_number(const char *text, int64_t scale, int64_t *out) {
+    int64_t value = 0;
+    bool fraction = false;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && scale > 1 && !fraction) {
+            fraction = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || value > 1000000000 || (fraction && scale == 1))
+            return false;
+        value = value * 10 + (*text - '0');
+        if (fraction)
+            scale /= 10;
+    }
+    *out = value * scale;
+    return value * scale <= 10000000000;
+}
+
+static bool apply(const char *name, const char *value, struct fault *fault) {
+    if (strcmp(name, "version") == 0 || strcmp(name, "architecture") == 0) {
+        char *to = name[0] == 'v' ? settings.version : settings.architecture;
+        if (*value != '\0' && strlen(value) < sizeof settings.version) {
+            strcpy(to, value);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(name, numbers[i].name) == 0 && parse_number(value, numbers[i].scale, numbers[i].value))
+            return true;
+    }
+    return fault_set(fault, FAULT_ERROR, "--fake: can't use %.32s=%.32s", name, value);
+}
+
+bool fake_settings_parse(const char *text, struct fault *fault) {
+    char copy[512];
+    if (text != NULL && strlen(text) >= sizeof copy)
+        return fault_set(fault, FAULT_ERROR, "--fake: settings are too long");
+    strcpy(copy, text == NULL ? "" : text);
+    char *rest = copy;
+    for (char *word = strsep(&rest, ","); word != NULL && *word != '\0'; word = strsep(&rest, ",")) {
+        char *value = strchr(word, '=');
+        if (value == NULL)
+            return fault_set(fault, FAULT_ERROR, "--fake: expected name=value, got %.32s", word);
+        *value++ = '\0';
+        if (!apply(word, value, fault))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,23 @@
+/* What the fake backend is told to do, by --fake. */
+#ifndef KEXBENCH_FAKE_SETTINGS_H
+#define KEXBENCH_FAKE_SETTINGS_H
+
+#include "case.h"
+
+#include <stdint.h>
+
+/* Fractions are kept in parts per million: floating point may be contracted differently by another compiler.
+ */
+struct fake_settings {
+    char version[32], architecture[32];
+    int64_t seed, client_ns, server_ns, overhead_ns, noise_ppm, step_ppm, step_after;
+    int64_t contention_ppm, coherency_ppm;
+    int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after;
+};
+
+extern struct fake_settings settings;
+
+/* "name=value,name=value", or NULL for none. */
+bool fake_settings_parse(const char *text, struct fault *fault);
+
+#endif
