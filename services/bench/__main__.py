@@ -91,7 +91,8 @@ def _overheads(lab: Lab, scale: Scale) -> Iterator[Overhead]:
 def _peers(lab: Lab, scale: Scale, plain: Path) -> Iterator[Peer]:
     for case in PLAIN:
         _say(f"against a plain loop: {case.label}")
-        yield compare_with_plain_loop(lab, plain, case, scale.invocations, scale.batches)
+        for chainless in (False, True):
+            yield compare_with_plain_loop(lab, plain, case, scale.invocations, scale.batches, chainless=chainless)
     _say("against gnutls-cli --benchmark-tls-kx, about a minute")
     yield from compare_with_gnutls_cli(lab, scale)
 

@@ -16,7 +16,6 @@ from kexbench.runner.party import Party
 SUBJECT = "gnutls@system"
 _SECTION = re.compile(r"\(TLS1\.[23]\).*")
 _TIME = re.compile(r"avg\. handshake time: (?P<value>[\d.]+) (?P<unit>ms|µs)")
-_RATE = re.compile(r"(?P<value>[\d.]+) transactions/sec")
 
 
 def _rsa(protocol: str, exchange: str, group: str = "-") -> Case:
@@ -51,7 +50,7 @@ def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
                 case=case,
                 name="gnutls-cli",
                 ours_ns=turns_ns,
-                ours_turns_ns=turns_ns,
+                ours_turns_ns=None,
                 theirs_ns=theirs[section],
                 ratio=None,
             )
@@ -65,14 +64,15 @@ def run_gnutls_benchmark(cpu: int | None) -> Iterator[tuple[str, float]]:
         assert process.stdout is not None
         if cpu is not None:
             os.sched_setaffinity(process.pid, {cpu})
-        section, share, before = "", 0.0, _clocks(process.pid)
+        section, before = "", _clocks(process.pid)
         for line in process.stdout:
             if found := _SECTION.search(line):
-                section, before = found[0].strip(), _clocks(process.pid)
-            elif _RATE.search(line):
+                section = found[0].strip()
+            elif found := _TIME.search(line):
+                # It prints a section's lines together, when that is done.
                 after = _clocks(process.pid)
                 share = (after[0] - before[0]) / (after[1] - before[1])
-            elif found := _TIME.search(line):
+                before = after
                 yield section, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3) * share
 
 

@@ -24,8 +24,8 @@ class Peer:
     name: str
     ours_ns: float
     """All of the thread's CPU time, objects and proof included."""
-    ours_turns_ns: float
-    """The turns alone: what kexbench reports."""
+    ours_turns_ns: float | None
+    """The turns alone, where they are not what is compared."""
     theirs_ns: float
     ratio: RatioEstimate | None
     """ours_ns / theirs_ns where both were interleaved."""
@@ -34,11 +34,14 @@ class Peer:
 class PlainLoop:
     """The compiled plain_openssl as a live process, pinned like a worker."""
 
-    def __init__(self, program: Path, case: Case, certificate: Path, key: Path, cpu: int | None) -> None:
+    def __init__(
+        self, program: Path, case: Case, certificate: Path, key: Path, cpu: int | None, *, chainless: bool
+    ) -> None:
         tls_1_3 = case.protocol == "TLSv1.3"
         cipher = _TLS_1_3 if tls_1_3 else _suite(case)
         groups = [name for name in (case.group, case.curve) if name != "-"] or ["P-256"]
         arguments = [cipher, ":".join(dict.fromkeys(groups)), _signature(case), str(certificate), str(key)]
+        arguments += ["chainless"] if chainless else []
         self._process = subprocess.Popen(
             [program, case.protocol, *arguments],
             stdin=subprocess.PIPE,
@@ -73,8 +76,11 @@ class PlainLoop:
             self._process.stdout.close()
 
 
-def compare_with_plain_loop(lab: Lab, program: Path, case: Case, invocations: int, batches: int) -> Peer:
-    """Worker and plain loop take turns of five milliseconds, in fresh processes each invocation."""
+def compare_with_plain_loop(
+    lab: Lab, program: Path, case: Case, invocations: int, batches: int, *, chainless: bool
+) -> Peer:
+    """Worker and plain loop take turns of five milliseconds, in fresh processes each invocation. `chainless`: the loop
+    neither builds nor verifies chains, as the worker doesn't."""
     subject = "openssl@system"
     setting = lab.setting(case, {subject: lab.kit(subject)}, batches)
     files = setting.files
@@ -83,7 +89,9 @@ def compare_with_plain_loop(lab: Lab, program: Path, case: Case, invocations: in
     theirs: dict[str, float] = {}
     turns: list[float] = []
     for invocation in range(invocations):
-        plain = PlainLoop(program, case, folder / files.certificate, folder / files.key, lab.cpus.measuring)
+        plain = PlainLoop(
+            program, case, folder / files.certificate, folder / files.key, lab.cpus.measuring, chainless=chainless
+        )
         with plain, Party(setting, subject) as party:
             mine, others = [], []
             for number in range(batches + 2):
@@ -98,7 +106,7 @@ def compare_with_plain_loop(lab: Lab, program: Path, case: Case, invocations: in
         theirs[str(invocation)] = statistics.median(others)
     return Peer(
         case=case,
-        name="plain OpenSSL loop",
+        name="plain OpenSSL loop, chainless" if chainless else "plain OpenSSL loop",
         ours_ns=statistics.median(ours.values()),
         ours_turns_ns=statistics.median(turns),
         theirs_ns=statistics.median(theirs.values()),

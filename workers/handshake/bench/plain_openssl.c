@@ -1,7 +1,10 @@
 /* The comparison that `make bench` sets the worker beside: OpenSSL handshakes in the plainest loop there is,
  * sharing no code with the worker. Both sides in one thread over a pair of memory BIOs.
  *
- *   plain_openssl TLSv1.2|TLSv1.3 CIPHER GROUP SIGNATURE CERTIFICATE KEY
+ *   plain_openssl TLSv1.2|TLSv1.3 CIPHER GROUP SIGNATURE CERTIFICATE KEY [chainless]
+ *
+ * By default the library does what it does for everybody: the server looks for issuers of its certificate,
+ * the client tries to verify what it got. `chainless` leaves out both, as the worker does.
  *
  * For each line on standard input, a number of nanoseconds, it makes handshakes for at least as long and
  * prints how many, and the CPU time of this thread, making and freeing the objects included. */
@@ -25,7 +28,12 @@ static long long now_ns(clockid_t id) {
     return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-static SSL_CTX *make_context(char **argv) {
+static int accept_any(X509_STORE_CTX *store, void *argument) {
+    (void)store, (void)argument;
+    return 1;
+}
+
+static SSL_CTX *make_context(char **argv, int chainless) {
     SSL_CTX *ctx = SSL_CTX_new(TLS_method());
     int version = strcmp(argv[1], "TLSv1.3") == 0 ? TLS1_3_VERSION : TLS1_2_VERSION;
     if (ctx == NULL || !SSL_CTX_set_min_proto_version(ctx, version) ||
@@ -39,6 +47,10 @@ static SSL_CTX *make_context(char **argv) {
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
     SSL_CTX_set_num_tickets(ctx, 0);
+    if (chainless) {
+        SSL_CTX_set_mode(ctx, SSL_MODE_NO_AUTO_CHAIN);
+        SSL_CTX_set_cert_verify_callback(ctx, accept_any, NULL);
+    }
     return ctx;
 }
 
@@ -64,9 +76,10 @@ static void handshake(SSL_CTX *client_ctx, SSL_CTX *server_ctx) {
 
 int main(int argc, char **argv) {
     char line[64];
-    if (argc != 7)
-        die("usage: plain_openssl PROTOCOL CIPHER GROUP SIGNATURE CERTIFICATE KEY");
-    SSL_CTX *client = make_context(argv), *server = make_context(argv);
+    int chainless = argc == 8 && strcmp(argv[7], "chainless") == 0;
+    if (argc != 7 && !chainless)
+        die("usage: plain_openssl PROTOCOL CIPHER GROUP SIGNATURE CERTIFICATE KEY [chainless]");
+    SSL_CTX *client = make_context(argv, chainless), *server = make_context(argv, chainless);
     if (SSL_CTX_use_certificate_file(server, argv[5], SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_use_PrivateKey_file(server, argv[6], SSL_FILETYPE_PEM) != 1)
         die("material");
