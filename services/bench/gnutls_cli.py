@@ -4,9 +4,7 @@ import os
 import re
 import statistics
 import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from bench.lab import BATCH_NS, Lab, Scale
 from bench.peers import Peer
@@ -57,23 +55,18 @@ def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
 
 
 def run_gnutls_benchmark(cpu: int | None) -> Iterator[tuple[str, float]]:
-    """Each section with its average time of a handshake in nanoseconds of CPU time. Its clock is a wall clock, so the
-    share of the CPU that the process had meanwhile is read from the kernel. Raises FileNotFoundError."""
-    command = ["stdbuf", "-oL", "gnutls-cli", "--benchmark-tls-kx"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    """Each section with its average time of a handshake in nanoseconds, which it takes by the clock of the process's CPU
+    time. Raises FileNotFoundError."""
+    with subprocess.Popen(["gnutls-cli", "--benchmark-tls-kx"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         if cpu is not None:
             os.sched_setaffinity(process.pid, {cpu})
-        section, before = "", _clocks(process.pid)
+        section = ""
         for line in process.stdout:
             if found := _SECTION.search(line):
                 section = found[0].strip()
             elif found := _TIME.search(line):
-                # It prints a section's lines together, when that is done.
-                after = _clocks(process.pid)
-                share = (after[0] - before[0]) / (after[1] - before[1])
-                before = after
-                yield section, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3) * share
+                yield section, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3)
 
 
 def _measure(lab: Lab, case: Case, scale: Scale) -> float:
@@ -86,8 +79,3 @@ def _measure(lab: Lab, case: Case, scale: Scale) -> float:
                 if number >= 2 and not batch.involuntary_switches:
                     turns.append(((batch.client_cpu_ns or 0) + (batch.server_cpu_ns or 0)) / batch.handshakes)
     return statistics.median(turns)
-
-
-def _clocks(pid: int) -> tuple[float, float]:
-    """(CPU nanoseconds that the process had, now)."""
-    return float(Path(f"/proc/{pid}/schedstat").read_text().split()[0]), float(time.monotonic_ns())

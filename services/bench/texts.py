@@ -23,8 +23,8 @@ all CPU time a handshake, making and freeing of objects included, and on our sid
 By itself OpenSSL also looks for the issuers of the server's certificate and tries to verify it on the client, which the
 worker leaves out (measurement.md, "What is proven"); *chainless*, the loop leaves them out too, so the difference
 between its two rows is theirs.
-`gnutls-cli --benchmark-tls-kx` can't be interleaved. Its own average time of a handshake, times the share of the CPU
-that the kernel gave it meanwhile, stands between two measurements of the worker's turns.
+`gnutls-cli --benchmark-tls-kx` can't be interleaved: its average time of a handshake, which is CPU time of its process,
+stands between two measurements of the worker's turns, minutes apart.
 
 """
 DETECTION = """\
