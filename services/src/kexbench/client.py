@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from kexbench.api.app import API_PREFIX
+from kexbench.api.lab_models import Qualifications
 from kexbench.api.models import RunDetail, RunPage, StoredInvocation
 from kexbench.api.tokens import sign_run_token
 from kexbench.execution.folder import RunFolder
@@ -42,6 +43,10 @@ class ApiClient:
 
     def run(self, run_id: str, metric: str) -> RunDetail:
         return RunDetail.model_validate_json(self._get(f"/runs/{run_id}", metric=metric).content)
+
+    def qualifications(self, invocations: int) -> Qualifications:
+        """Of the host kind measured last, for comparisons of so many invocations."""
+        return Qualifications.model_validate_json(self._get("/qualifications", invocations=invocations).content)
 
     def json(self, path: str, **query: Any) -> Any:
         return self._get(path, **query).json()

@@ -11,7 +11,9 @@ from typing import Protocol
 
 import httpx
 
-from kexbench.client import ApiError, deliver_run
+from kexbench.analysis.detectable import invocations_for
+from kexbench.api.lab_models import Qualifications
+from kexbench.client import ApiClient, ApiError, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
@@ -20,8 +22,9 @@ from kexbench.execution.local import JobEnd, Places, run_job
 from kexbench.kits import KitError
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import make_plan
+from kexbench.planning.spec import MAX_INVOCATIONS
 from kexbench.runner.host import read_host_facts
-from kexbench.service import ServiceUnavailable
+from kexbench.service import ServiceUnavailable, reach_service
 from kexbench.store.port import StoreError
 from kexbench.wiring import Installation
 
@@ -51,13 +54,40 @@ class RunEnd:
 
 
 def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
-    """The plan of a spec file and the file's text. Raises DocumentError."""
+    """The plan of a spec file and the file's text. With `resolve` the number of invocations follows from what is known
+    of this machine. Raises DocumentError."""
     try:
         text = spec.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
-    return make_plan(text, str(spec), installation.catalogue()), text
+    plan = make_plan(text, str(spec), installation.catalogue())
+    if plan.measure.resolve is not None:
+        with reach_service(installation) as address:
+            qualified = ApiClient(address).qualifications(plan.measure.invocations)
+        plan = make_plan(text, str(spec), installation.catalogue(), _invocations_to_resolve(plan, spec, qualified))
+    return plan, text
+
+
+def _invocations_to_resolve(plan: Plan, spec: Path, qualified: Qualifications) -> int:
+    """How many invocations tell the change that a spec asks for, by the noisiest case that an A/A run of each of its
+    libraries found here. Raises DocumentError where there was none, or where no number is enough."""
+    assert plan.measure.resolve is not None
+    wanted = 0
+    for library in dict.fromkeys(subject.library for subject in plan.subjects):
+        spread = [row.pair_sd for row in qualified.rows if row.library == library]
+        if not spread:
+            message = (
+                f"nothing is known of {library} on this machine: run kexbench qualify {library}, or say invocations"
+            )
+            raise DocumentError(str(spec), [Fault(1, 1, "measure.resolve", message)])
+        wanted = max(wanted, invocations_for(max(spread), plan.measure.resolve))
+    if wanted > MAX_INVOCATIONS:
+        message = (
+            f"a change of {plan.measure.resolve:.1%} takes {wanted:,} invocations here, more than {MAX_INVOCATIONS:,}"
+        )
+        raise DocumentError(str(spec), [Fault(1, 1, "measure.resolve", message)])
+    return wanted
 
 
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:

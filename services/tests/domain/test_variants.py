@@ -27,7 +27,7 @@ def test_a_source_and_its_variants_come_apart(source: str, origin: str, variant:
     ["+relink=0", "+relink=100", "+relink=", "+relink=1.5", "+relink=01", "+burn=50001", "+burn=-1", "+speed=2"],
 )
 def test_what_is_no_variant_is_refused_with_those_there_are(suffix: str) -> None:
-    with pytest.raises(ValueError, match="there are relink=1 to 99 and burn=0 to 50000"):
+    with pytest.raises(ValueError, match="there are relink=1 to 99, burn=0 to 50000, copy=2 to 9"):
         split_variant(f"system{suffix}")
 
 

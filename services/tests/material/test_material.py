@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
-from kexbench.domain.cases import CURVES, DH_BITS, RSA_BITS_MIN, Case, KeyExchange, Protocol
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.dimensions import CURVES, DH_BITS, RSA_BITS_MIN
 from kexbench.material.make import KeyPair, make_key_pair, shipped_dh_parameters
 from kexbench.material.shelf import MaterialShelf
 

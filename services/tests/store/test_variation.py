@@ -58,7 +58,9 @@ class StoreOfVersionOne(ClickHouseStore):
     """Writes rows as the first release did."""
 
     def _insert(self, table: str, content: list[Row]) -> None:
-        super()._insert(table, [{name: row[name] for name in row if name != "variation"} for row in content])
+        super()._insert(
+            table, [{name: row[name] for name in row if name not in ("variation", "timers")} for row in content]
+        )
 
 
 def fill(store: ClickHouseStore) -> Any:

@@ -103,16 +103,19 @@ def _qualified(rows: Iterable[MedianRow], group: int) -> Iterable[QualificationR
     for row in rows:
         by_cell[row.subject.library, row.case.case_id][row.subject.source].append(row)
     for (library, case_id), sources in sorted(by_cell.items()):
-        copied = next((source for source in sources if split_variant(source)[1].copy is not None), None)
-        original = _original(copied) if copied else None
-        if copied is None or original not in sources:
-            continue
-        same = [_medians(sources[original]), _medians(sources[copied])]
         relinked = [_medians(found) for source, found in sources.items() if _is_relink(source)]
-        newest = max(sources[copied], key=lambda row: row.measured_at)
-        judged = qualify_case(case_id, "", same, relinked, group=group, seed=0)
-        if judged:
-            yield _row(library, newest, judged)
+        for copied in _copies(sources):
+            same = [_medians(sources[_original(copied)]), _medians(sources[copied])]
+            newest = max(sources[copied], key=lambda row: row.measured_at)
+            if judged := qualify_case(case_id, "", same, relinked, group=group, seed=0):
+                yield _row(library, newest, judged)
+                break
+
+
+def _copies(sources: dict[str, list[MedianRow]]) -> list[str]:
+    """The sources that stand beside themselves, the newest first."""
+    copies = [name for name in sources if split_variant(name)[1].copy is not None and _original(name) in sources]
+    return sorted(copies, key=lambda name: max(row.measured_at for row in sources[name]), reverse=True)
 
 
 def _row(library: str, newest: MedianRow, judged: CaseQualification) -> QualificationRow:

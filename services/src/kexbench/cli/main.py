@@ -10,7 +10,7 @@ import httpx
 import typer
 
 from kexbench import __version__
-from kexbench.cli import compare, doctor, export, interop, kits, plan, reproduce, run, runs, schema, serve
+from kexbench.cli import compare, doctor, export, interop, kits, plan, qualify, reproduce, run, runs, schema, serve
 from kexbench.cli.console import err
 from kexbench.client import ApiError
 from kexbench.kits import KitError
@@ -35,6 +35,7 @@ app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
+app.command("qualify")(qualify.qualify)
 app.add_typer(kits.app, name="kits")
 app.add_typer(runs.app, name="runs")
 app.command("doctor")(doctor.doctor)

@@ -47,7 +47,8 @@ def plan(spec: SpecFile, as_json: AsJson = False) -> None:
         out.print(f" {case.label}\n   [dim]{case.case_id}[/dim]")
     for skipped in found.skipped:
         out.print(f"skipped: {skipped.combination}: {skipped.reason}", markup=False)
+    asked = f" to tell changes of {found.measure.resolve:.1%}" if found.measure.resolve else ""
     out.print(
-        f"{len(found.cases)} cases x {len(found.subjects)} subjects x {found.measure.invocations} invocations "
+        f"{len(found.cases)} cases x {len(found.subjects)} subjects x {found.measure.invocations} invocations{asked} "
         f"x {found.measure.batches} batches in {len(found.jobs)} jobs: about {duration_words(found.estimated_s)}"
     )

@@ -8,48 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
 from kexbench.domain.dimensions import (
-    CURVES,
-    DH_BITS,
-    DH_GROUPS,
-    EC_GROUPS,
-    HYBRID_GROUPS,
-    MLKEM_GROUPS,
     NOTHING,
-    RSA_BITS_MAX,
-    RSA_BITS_MIN,
     Cipher,
-    Key,
     KeyExchange,
     Method,
     Protocol,
     Resumption,
-    custom_dh_group,
     is_custom_dh,
 )
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.possible import impossible
 
-__all__ = [
-    "CURVES",
-    "DH_BITS",
-    "DH_GROUPS",
-    "EC_GROUPS",
-    "HYBRID_GROUPS",
-    "MLKEM_GROUPS",
-    "NOTHING",
-    "RSA_BITS_MAX",
-    "RSA_BITS_MIN",
-    "Case",
-    "Cipher",
-    "CpuFeatures",
-    "Key",
-    "KeyExchange",
-    "Method",
-    "Protocol",
-    "Resumption",
-    "custom_dh_group",
-    "impossible",
-]
+__all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol", "Resumption", "impossible"]
 
 CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX = 10, 16_384, 256
 """The worker's own limits."""

@@ -130,6 +130,7 @@ def plan_id_of(plan: Plan) -> str:
     for later, neutral in (("resolve", None), ("sentinel", True)):
         if content["measure"][later] == neutral:
             del content["measure"][later]
-    if not content["peers"]:
-        del content["peers"]
+    for later in ("peers", "sentinel"):
+        if not content[later]:
+            del content[later]
     return content_hash(content)

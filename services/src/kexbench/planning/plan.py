@@ -24,8 +24,9 @@ def read_catalogue(text: str, file: str) -> Catalogue:
     return catalogue
 
 
-def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
-    """The plan of a spec. Raises DocumentError with every fault of the spec."""
+def make_plan(text: str, file: str, catalogue: Catalogue, invocations: int | None = None) -> Plan:
+    """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
+    anything is measured. Raises DocumentError with every fault of the spec."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     subjects, unknown = _subjects(document, catalogue)
@@ -33,6 +34,8 @@ def make_plan(text: str, file: str, catalogue: Catalogue) -> Plan:
     faults += unknown + unknown_peers + _too_large(document) + _two_ways(document)
     if spec is None or faults:
         raise DocumentError(file, faults)
+    if invocations is not None:
+        spec = spec.model_copy(update={"measure": spec.measure.model_copy(update={"invocations": invocations})})
     plan = _assemble(spec, subjects, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])

@@ -1,0 +1,38 @@
+"""How long a plan is thought to take: more where there is more to do."""
+
+from typing import Any
+
+import pytest
+
+from kexbench.domain.cases import Case
+from kexbench.planning.estimate import handshake_seconds
+from tests.builders import SPEC, a_plan
+
+
+def test_the_estimate_grows_with_everything_that_costs_time() -> None:
+    base = a_plan().estimated_s
+    for old, new in (("invocations: 6", "invocations: 12"), ("[1.0, 1.1]", "[1.0, 1.1, 1.2, 1.3]")):
+        assert a_plan(SPEC.replace(old, new)).estimated_s == pytest.approx(2 * base, rel=0.1)
+    assert a_plan(SPEC.replace("batches: 4", "batches: 8")).estimated_s > base
+
+
+def test_a_slow_handshake_is_thought_slower_than_a_fast_one() -> None:
+    cases = a_plan(SPEC.replace("[RSA, ECDHE-ECDSA]", "[ECDHE-ECDSA, RSA, DHE-RSA]\n  rsaBits: [1024, 4096]")).cases
+    costs = {case.key_exchange + str(case.rsa_bits): handshake_seconds(case) for case in cases}
+    assert costs["ECDHE-ECDSA0"] < costs["RSA1024"] < costs["DHE-RSA1024"] < costs["RSA4096"] < costs["DHE-RSA4096"]
+
+
+def test_what_a_case_makes_dearer_or_cheaper_is_thought_so() -> None:
+    def cost(**fields: Any) -> float:
+        first = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-RSA", "rsa_bits": 2048, "group": "X25519"}
+        return handshake_seconds(Case.model_validate({**first, **fields}))
+
+    assert cost(resumption="psk") < cost(resumption="psk-dhe") < cost()
+    assert cost() < cost(chain_length=3) < cost(client_authentication=True) < cost(cpu_features="x86-64-v2")
+
+
+def test_threads_and_peers_take_time() -> None:
+    slow = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA]\n  rsaBits: [8192]").replace("20m", "9h")
+    base = a_plan(slow).estimated_s
+    assert a_plan(slow.replace("8192]", "8192]\n  threads: [2]")).estimated_s > 1.5 * base
+    assert a_plan(slow.replace("8192]", "8192]\n  peer: ['server:fake@1.0']")).estimated_s > base
