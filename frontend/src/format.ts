@@ -172,6 +172,10 @@ export function rateTitle(metric: Metric): string {
       return "bytes of heap that an open connection holds at the server";
     case "round_trips":
       return "round trips before application data";
+    case "client_records":
+      return "records that the client sends in a handshake";
+    case "server_records":
+      return "records that the server sends in a handshake";
     default:
       return `${nounOf(metric)} of the ${metric.startsWith("client_") ? "client" : "server"} in a handshake`;
   }

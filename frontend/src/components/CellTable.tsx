@@ -44,11 +44,6 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
               95% interval
             </th>
             {header("invocations", "Invocations", "number")}
-            {sentinel && (
-              <th scope="col" className="number">
-                To the sentinel
-              </th>
-            )}
             {versus ? (
               <th scope="col">Against {versus.title}</th>
             ) : (
@@ -56,6 +51,11 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
                 {header("change", "Change of cost", "number")}
                 {header("verdict", "Verdict")}
               </>
+            )}
+            {sentinel && (
+              <th scope="col" className="number">
+                To the sentinel
+              </th>
             )}
           </tr>
         </thead>
@@ -94,7 +94,7 @@ function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) 
       </th>
       <td>
         {subject.library} {subject.version} <small>{subject.source}</small>
-        {cell?.negotiated && <small className="chosen">chose {choiceText(cell.negotiated)}</small>}
+        {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </td>
       {estimate ? (
         <>
@@ -107,17 +107,6 @@ function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) 
         <td colSpan={time ? 4 : 3} className="absent">
           {cell?.outcome?.reason ?? "no number"}{" "}
           {cell?.outcome?.detail && <small>{cell.outcome.detail}</small>}
-        </td>
-      )}
-      {sentinel && (
-        <td className="number">
-          {cell?.to_sentinel ? (
-            <>
-              {format.factor(cell.to_sentinel.ratio)} <small>{format.plainInterval(cell.to_sentinel)}</small>
-            </>
-          ) : (
-            "–"
-          )}
         </td>
       )}
       {compared ? (
@@ -144,6 +133,18 @@ function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) 
             )}
           </td>
         </>
+      )}
+      {sentinel && (
+        <td className="number">
+          {cell?.to_sentinel ? (
+            <>
+              {format.factor(cell.to_sentinel.ratio)}{" "}
+              <small className="below">{format.plainInterval(cell.to_sentinel)}</small>
+            </>
+          ) : (
+            "–"
+          )}
+        </td>
       )}
     </tr>
   );

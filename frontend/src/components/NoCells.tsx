@@ -1,5 +1,12 @@
 // Why a view of cells has none.
+import type { Matrix } from "@/api/generated";
+import { DEFAULT_METRIC } from "@/search";
 import { Empty } from "@/ui/Notes";
+
+/** Cells may give their reasons, but none has a number. Of the usual metric the reasons are what there is to see. */
+export function isUncounted({ metric, cells }: Pick<Matrix, "metric" | "cells">): boolean {
+  return metric !== DEFAULT_METRIC && cells.every((cell) => !cell.estimate);
+}
 
 export function NoCase({ q, showAll }: { q?: string | undefined; showAll: () => void }) {
   return (

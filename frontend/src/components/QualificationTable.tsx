@@ -9,7 +9,7 @@ import { decidedBy } from "./machine-model";
 export function QualificationTable({ label, rows }: { label: string; rows: QualificationRow[] }) {
   return (
     <Frame label={label}>
-      <table className="numbers">
+      <table className="numbers tight">
         <thead>
           <tr>
             <th scope="col">Library</th>
@@ -48,12 +48,12 @@ function Row({ row }: { row: QualificationRow }) {
       <td>{row.library}</td>
       <th scope="row">{row.case.title}</th>
       <td className="number">
-        <b>{format.share(row.cannot_resolve_below)}</b> <small>by {decidedBy(row)}</small>
+        <b>{format.share(row.cannot_resolve_below)}</b> <small className="below">by {decidedBy(row)}</small>
       </td>
       <td className="number">{format.share(row.smallest_detectable_change)}</td>
       <td className="number">
         {row.layout_floor === null ? "not measured" : format.share(row.layout_floor)}{" "}
-        <small>{format.count(row.relinks, "relink")}</small>
+        <small className="below">{format.count(row.relinks, "relink")}</small>
       </td>
       <td className="number">
         {row.false_positive_rate === null ? (
@@ -61,7 +61,7 @@ function Row({ row }: { row: QualificationRow }) {
         ) : (
           <>
             {format.share(row.false_positive_rate)}{" "}
-            <small>
+            <small className="below">
               {format.shareInterval({ low: row.false_positive_low, high: row.false_positive_high })}
             </small>
           </>
@@ -70,7 +70,7 @@ function Row({ row }: { row: QualificationRow }) {
       <td className="number">{format.share(row.cv)}</td>
       <td className="whole">
         <Link {...paths.run(row.run_id)}>{format.dateTime(row.measured_at)}</Link>{" "}
-        <small>{format.count(row.invocations, "invocation")}</small>
+        <small className="below">{format.count(row.invocations, "invocation")}</small>
       </td>
     </tr>
   );

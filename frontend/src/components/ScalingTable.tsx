@@ -13,7 +13,7 @@ export function ScalingTable({ scaling, subjects }: Props) {
   const named = new Map(subjects.map((one) => [one.subject, one]));
   return (
     <Frame label={`Numbers of ${scaling.case.title}`}>
-      <table className="numbers scaling-numbers">
+      <table className="numbers tight">
         <thead>
           <tr>
             <th scope="col">Library</th>
@@ -49,12 +49,12 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
           {index === 0 && (
             <th scope="rowgroup" rowSpan={rows}>
               {subject ? `${subject.library} ${subject.version}` : line.subject}{" "}
-              <small>{subject?.source}</small>
+              <small className="below">{subject?.source}</small>
             </th>
           )}
           <td className="number">{threads}</td>
           <td className="number">
-            {format.perSecond(rate.value)} <small>{format.plainInterval(rate)}</small>
+            {format.perSecond(rate.value)} <small className="below">{format.plainInterval(rate)}</small>
           </td>
           <td className="number">{efficiency ? <Share found={efficiency} digits={3} /> : "–"}</td>
           {index === 0 && (
@@ -63,9 +63,16 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
                 {line.contention ? <Share found={line.contention} /> : "no fit"}
               </td>
               <td rowSpan={rows}>
-                {line.coherency ? <Share found={line.coherency} /> : <small>{coherencyGap(line)}</small>}
+                {line.coherency ? (
+                  <Share found={line.coherency} />
+                ) : (
+                  <small className="below">{coherencyGap(line)}</small>
+                )}
                 {line.peak_threads !== null && (
-                  <small> most throughput with {format.significant(line.peak_threads, 2)} threads</small>
+                  <small className="below">
+                    {" "}
+                    most throughput with {format.significant(line.peak_threads, 2)} threads
+                  </small>
                 )}
               </td>
             </>
@@ -79,7 +86,8 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
 function Share({ found, digits = 2 }: { found: CoefficientView; digits?: number }) {
   return (
     <>
-      {format.share(found.value, digits)} <small>{format.shareInterval(found, digits)}</small>
+      {format.share(found.value, digits)}{" "}
+      <small className="below">{format.shareInterval(found, digits)}</small>
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { SentinelView } from "@/api/generated";
-import { count, dateTime, moveInWords, percentInterval } from "@/format";
+import { count, dateTime, moveInWords, percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
 
 /** Only there when the machine moved: a reader must not take that for a library's doing. */
@@ -18,8 +18,9 @@ export function SentinelNotice({ sentinel }: { sentinel: SentinelView | null }) 
         </b>
       </p>
       <p>
-        The frozen {sentinel.library} {sentinel.version} costs {percentInterval(move.low, move.high)} against{" "}
-        {dateTime(move.since)}, over {count(move.cases, "case")}.
+        The cost of the sentinel, a frozen {sentinel.library} {sentinel.version}, changed by{" "}
+        {percent(move.ratio)} {percentInterval(move.low, move.high)} since {dateTime(move.since)}, over{" "}
+        {count(move.cases, "case")}.
       </p>
     </div>
   );

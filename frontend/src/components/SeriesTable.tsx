@@ -78,7 +78,7 @@ function Row({ line, point, metric, time, cell }: RowProps) {
     <tr>
       <th scope="row">
         {line.library} {point.version}
-        {cell?.negotiated && <small> chose {choiceText(cell.negotiated)}</small>}
+        {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </th>
       <td className="whole">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}

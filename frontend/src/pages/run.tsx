@@ -9,7 +9,7 @@ import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
-import { NoCase, NothingCounted } from "@/components/NoCells";
+import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { RunProgress, RunState } from "@/components/RunState";
@@ -19,7 +19,7 @@ import { useResolved } from "@/components/use-resolved";
 import { count, dateTime } from "@/format";
 import { exportPath, paths } from "@/paths";
 import type { RunSearch } from "@/search";
-import { Facts } from "@/ui/Fields";
+import { Facts, Lines } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -85,7 +85,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
             ["Batches repeated", `${run.discarded_batches} after a context switch`],
             ["Batches kept", `${run.preempted_batches} although preempted`],
             ["Sentinel", sentinelFact(run.sentinel)],
-            ["Clocks", timerLines(run.timers).join("; ") || "not known"],
+            ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
             ["Plan", <code key="plan">{summary.plan_id}</code>],
           ]}
         />
@@ -130,7 +130,7 @@ function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
           change={change}
         />
       </form>
-      {run.cells.length === 0 ? (
+      {isUncounted(run) ? (
         <NothingCounted />
       ) : model.rows.length === 0 ? (
         <NoCase showAll={() => change({ variation: undefined })} />

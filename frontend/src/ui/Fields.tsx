@@ -153,3 +153,13 @@ export function Facts({ facts }: { facts: [string, ReactNode][] }) {
     </dl>
   );
 }
+
+/** Facts of several lines; none are not known. */
+export function Lines({ lines }: { lines: string[] }) {
+  if (lines.length === 0) return "not known";
+  return lines.map((line) => (
+    <span key={line} className="below">
+      {line}
+    </span>
+  ));
+}
