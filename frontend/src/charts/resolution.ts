@@ -6,7 +6,7 @@ import { cautionsOf } from "./cautions";
 type Limit = Pick<QualificationRow, "library" | "cannot_resolve_below"> & { case: { id: string } };
 
 /** A/A runs are judged by the CPU time of both sides: they prove nothing about other metrics. */
-const QUALIFIED: Metric = "cpu_ns";
+export const QUALIFIED: Metric = "cpu_ns";
 
 /**
  * The same cells, but where a change counts as more or less and is smaller than its library and case can be

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Cell, HostKind, Metric, SubjectView } from "@/api/generated";
 import { qualificationsOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { withinResolution } from "@/charts/resolution";
+import { QUALIFIED, withinResolution } from "@/charts/resolution";
 import { DEFAULT_INVOCATIONS, invocationsOf } from "@/search";
 
 interface WithCells {
@@ -12,13 +12,16 @@ interface WithCells {
   cells: Cell[];
 }
 
-/** `invocations`: of the comparisons that the cells hold. */
+/**
+ * `invocations`: of the comparisons that the cells hold. Nothing until the limits are known, lest a change be shown
+ * and taken back; the plain answer where they can't be had.
+ */
 export function useResolved<T extends WithCells>(
   answer: T | undefined,
   host: HostKind | null | undefined,
   invocations = DEFAULT_INVOCATIONS,
 ): T | undefined {
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     ...qualificationsOptions({
       query: {
         pool: host?.pool,
@@ -29,8 +32,9 @@ export function useResolved<T extends WithCells>(
     enabled: Boolean(host),
   });
   return useMemo(() => {
-    if (!answer || !data) return answer;
+    if (!answer) return undefined;
     const { cells, subjects, metric } = answer;
+    if (!data) return isLoading && metric === QUALIFIED ? undefined : answer;
     return { ...answer, cells: withinResolution(cells, subjects, metric, data.rows) };
-  }, [answer, data]);
+  }, [answer, data, isLoading]);
 }

@@ -109,9 +109,13 @@ function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
   const filters = useQuery(filtersOptions());
   const host = { pool: answer.summary.pools[0], cpu: answer.summary.cpu_model };
   const kind = host.pool ? { pool: host.pool, cpu_model: host.cpu } : null;
-  const run = useResolved(answer, kind, answer.measure.invocations) ?? answer;
-  const model = useMemo(() => heatModel(run, { variation: search.variation }), [run, search.variation]);
+  const run = useResolved(answer, kind, answer.measure.invocations);
+  const model = useMemo(
+    () => run && heatModel(run, { variation: search.variation }),
+    [run, search.variation],
+  );
   const label = "Results of this run";
+  if (!run || !model) return <Loading what="the results" lines={10} />;
   if (run.summary.invocations_stored === 0) {
     return (
       <Empty title="No numbers yet">
