@@ -1,7 +1,16 @@
 // A real service with real results, read off the pages by a real browser.
 import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
-import type { Cell, Matrix, RunDetail, RunPage, Series } from "../src/api/generated";
+import type {
+  Cell,
+  Filters,
+  Matrix,
+  Qualifications,
+  RunDetail,
+  RunPage,
+  Scaling,
+  Series,
+} from "../src/api/generated";
 
 const API = "/api/v1";
 const WIDTHS = [375, 820, 1440];
@@ -41,6 +50,9 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: "/?view=table&sort=change", ready: "table.numbers" },
     { path: `/?versus=${cell.case_id}`, ready: "table.heatmap" },
     { path: `/series?case=${cell.case_id}`, ready: ".plot canvas" },
+    { path: "/?variation=threads", ready: "table.heatmap, .note" },
+    { path: "/scaling", ready: ".twin, .note" },
+    { path: "/machine", ready: ".answer, .note" },
     { path: "/runs", ready: ".runs li" },
     { path: `/runs/${cell.run_id}`, ready: "table.heatmap" },
     { path: "/series?case=unknown", ready: "[role=alert]" },
@@ -121,6 +133,94 @@ test("the case filter narrows the heatmap and survives a reload", async ({ page,
   await expect(page.locator("table.heatmap tbody tr").first()).toContainText(title.split(", ")[0] ?? "");
   await page.reload();
   await expect(page.getByRole("searchbox", { name: "Cases" })).toHaveValue(title);
+});
+
+test("a metric without numbers is seen and can’t be chosen", async ({ page, request }) => {
+  const { metrics } = await read<Filters>(request, "/filters");
+  await page.goto("/");
+  const options = page.getByRole("combobox", { name: "Metric" }).locator("option");
+  await expect(options).toHaveCount(metrics.length);
+  for (const { metric, title, stored } of metrics) {
+    const option = options.and(page.locator(`[value="${metric}"]`));
+    await expect(option).toContainText(title);
+    if (stored) await expect(option).toBeEnabled();
+    else await expect(option).toBeDisabled();
+  }
+});
+
+test("a metric that is counted is shown as a count", async ({ page, request }) => {
+  const matrix = await read<Matrix>(request, "/matrix?metric=server_records");
+  await page.goto("/?metric=server_records");
+  const counted = matrix.cells.filter((one) => one.estimate);
+  expect(counted.length).toBeGreaterThan(0);
+  for (const cell of counted) {
+    const value = cell.estimate?.value ?? Number.NaN;
+    await expect(cellAt(page, matrix, cell).locator("b")).toHaveText(value.toLocaleString("en-US"));
+  }
+});
+
+test("the variation stands in the URL, and leads back to all cases", async ({ page, request }) => {
+  const { matrix } = await measured(request);
+  const rows = page.locator("table.heatmap tbody tr");
+  const threaded = matrix.cases.filter((one) => (one.threads ?? 1) > 1);
+  await page.goto("/?variation=threads");
+  if (threaded.length > 0) await expect(rows).toHaveCount(threaded.length);
+  else await expect(page.getByText("No case matches")).toBeVisible();
+  await page.getByRole("combobox", { name: "Variation" }).selectOption("");
+  await expect(rows).toHaveCount(matrix.cases.length);
+  await expect(page).not.toHaveURL(/variation/);
+});
+
+test("scaling shows every curve’s numbers, or which spec gives some", async ({ page, request }) => {
+  const scaling = await read<Scaling>(request, "/scaling");
+  await page.goto("/");
+  await page.getByRole("link", { name: "Scaling" }).click();
+  if (scaling.cases.length === 0) {
+    await expect(page.locator(".note pre")).toHaveText("kexbench run bench-specs/threads.yaml");
+    return;
+  }
+  for (const { case: shown, lines } of scaling.cases) {
+    const section = page.locator("section", {
+      has: page.getByRole("heading", { name: shown.title, exact: true }),
+    });
+    await expect(section.locator("svg .curve")).toHaveCount(lines.length);
+    const points = lines.flatMap((line) => line.points);
+    await expect(section.locator("tbody tr")).toHaveCount(points.length);
+    for (const { rate } of points)
+      await expect(section.locator("table")).toContainText(rateText(1e9 / rate.value));
+  }
+});
+
+test("the machine says what it can tell apart, or how to find out", async ({ page, request }) => {
+  const { rows } = await read<Qualifications>(request, "/qualifications?invocations=20");
+  await page.goto("/");
+  await page.getByRole("link", { name: "Machine" }).click();
+  if (rows.length === 0) {
+    await expect(page.locator(".note pre")).toHaveText("kexbench qualify");
+    return;
+  }
+  await expect(page.locator(".answer")).toContainText("With 10 invocations");
+  await page.getByRole("spinbutton").fill("20");
+  await expect(page.locator(".answer")).toContainText("With 20 invocations");
+  await expect(page).toHaveURL(/invocations=20/);
+  await expect(page.locator("table.numbers tbody tr")).toHaveCount(rows.length);
+  for (const row of rows) await expect(page.locator("table.numbers")).toContainText(row.case.title);
+});
+
+test("a run names its sentinel, and says when the machine moved", async ({ page, request }) => {
+  const { runs } = await read<RunPage>(request, "/runs");
+  for (const { run_id } of runs) {
+    const { sentinel, timers } = await read<RunDetail>(request, `/runs/${run_id}`);
+    await page.goto(`/runs/${run_id}`);
+    const facts = page.locator(".facts").first();
+    await expect(facts).toContainText(sentinel ? sentinel.kit_id : "none");
+    for (const { tick_source } of Object.values(timers)) {
+      await expect(facts).toContainText(`tick counter ${tick_source}`);
+    }
+    const notice = page.getByRole("note", { name: "The machine moved" });
+    if (!sentinel?.move?.moved) await expect(notice).toHaveCount(0);
+    else await expect(notice).toContainText(sentinel.move.ratio > 1 ? "slower" : "faster");
+  }
 });
 
 test("the keyboard walks the heatmap and opens a cell", async ({ page, request }) => {

@@ -15,6 +15,27 @@ describe("numbers", () => {
     expect(format.headline(1220, "server_bytes")).toBe("1,220 B");
   });
 
+  it("are plain counts where they are neither, whole ones without decimals", () => {
+    expect(format.headline(2, "round_trips")).toBe("2");
+    expect(format.headline(2_345_678, "client_instructions")).toBe("2,345,678");
+    expect(format.cost(12.5, "server_records")).toBe("12.5");
+    expect(format.interval({ low: 12, high: 12.5 }, "server_records")).toBe("[12, 12.5]");
+  });
+
+  it("know the unit of every metric by its name", () => {
+    expect(format.unitOf("elapsed_ns")).toBe("ns");
+    expect(format.unitOf("heap_peak_bytes")).toBe("bytes");
+    expect(format.unitOf("server_cache_misses")).toBe("count");
+    expect(format.costTitle("server_cache_misses")).toBe("Cache misses");
+  });
+
+  it("are shares without a sign", () => {
+    expect(format.share(0.0042)).toBe("0.42%");
+    expect(format.share(0.971, 3)).toBe("97.1%");
+    expect(format.shareInterval({ low: 0, high: 0.12 })).toBe("[0.0%, 12%]");
+    expect(format.shareInterval({ low: null, high: null })).toBe("no interval");
+  });
+
   it("carry their interval in the unit of the cost, or say that there is none", () => {
     expect(format.interval({ low: 1_770_000, high: 1_779_400 }, "cpu_ns")).toBe("[1,770, 1,779] µs");
     expect(format.interval({ low: 1220, high: 1221 }, "client_bytes")).toBe("[1,220, 1,221] B");
@@ -34,6 +55,12 @@ describe("changes", () => {
     expect(format.changeInWords(1.0512, "cpu_ns")).toBe("5.1% more time");
     expect(format.changeInWords(0.93, "wall_ns")).toBe("7.0% less time");
     expect(format.changeInWords(1.1, "server_bytes")).toBe("10.0% more bytes");
+    expect(format.changeInWords(0.9, "client_allocations")).toBe("10.0% fewer allocations");
+  });
+
+  it("of the machine say which way it went, since a higher cost is a slower machine", () => {
+    expect(format.moveInWords(1.018)).toBe("1.8% slower");
+    expect(format.moveInWords(0.94)).toBe("6.0% faster");
   });
 
   it("have an interval of signed percents", () => {

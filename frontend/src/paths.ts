@@ -3,8 +3,10 @@ import { linkOptions } from "@tanstack/react-router";
 import type { ExportSamplesData } from "@/api/generated";
 import {
   type HomeSearch,
+  type MachineSearch,
   type RunSearch,
   type RunsSearch,
+  type ScalingSearch,
   type SeriesSearch,
   stringifySearch,
 } from "@/search";
@@ -12,6 +14,8 @@ import {
 export const paths = {
   home: (search: HomeSearch = {}) => linkOptions({ to: "/", search }),
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
+  scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
+  machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
   runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),
   run: (runId: string, search: RunSearch = {}) =>
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),

@@ -2,7 +2,16 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
-import { homeSearch, parseSearch, runSearch, runsSearch, seriesSearch, stringifySearch } from "@/search";
+import {
+  homeSearch,
+  machineSearch,
+  parseSearch,
+  runSearch,
+  runsSearch,
+  scalingSearch,
+  seriesSearch,
+  stringifySearch,
+} from "@/search";
 import { Failed } from "@/ui/Notes";
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPage });
@@ -35,8 +44,22 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("@/pages/run"), "RunPage"),
 });
 
+const scaling = createRoute({
+  getParentRoute: () => root,
+  path: "/scaling",
+  validateSearch: scalingSearch,
+  component: lazyRouteComponent(() => import("@/pages/scaling"), "ScalingPage"),
+});
+
+const machine = createRoute({
+  getParentRoute: () => root,
+  path: "/machine",
+  validateSearch: machineSearch,
+  component: lazyRouteComponent(() => import("@/pages/machine"), "MachinePage"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, series, runs, run]),
+  routeTree: root.addChildren([home, series, scaling, machine, runs, run]),
   parseSearch,
   stringifySearch,
   scrollRestoration: true,

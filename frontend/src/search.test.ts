@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { homeSearch, parseSearch, runSearch, seriesSearch, stringifySearch } from "./search";
+import { homeSearch, machineSearch, parseSearch, runSearch, seriesSearch, stringifySearch } from "./search";
 
 describe("the URL's state", () => {
   it("survives the way into the URL and back", () => {
@@ -12,6 +12,7 @@ describe("the URL's state", () => {
       view: "table" as const,
       sort: "change" as const,
       order: "desc" as const,
+      variation: "resumption" as const,
     };
     expect(homeSearch(parseSearch(stringifySearch(search)))).toEqual(search);
   });
@@ -25,6 +26,21 @@ describe("the URL's state", () => {
     expect(homeSearch(parseSearch("?metric=nonsense&view=pie&sort=colour&color=red"))).toEqual({});
     expect(runSearch(parseSearch("?metric=cpu_ns&view="))).toEqual({});
     expect(seriesSearch(parseSearch("?case=a&show=rate"))).toEqual({ case: "a" });
+  });
+
+  it("knows every metric of the API and every variation", () => {
+    expect(runSearch(parseSearch("?metric=server_cache_misses&variation=peers"))).toEqual({
+      metric: "server_cache_misses",
+      variation: "peers",
+    });
+    expect(runSearch(parseSearch("?variation=odd"))).toEqual({});
+  });
+
+  it("takes as invocations what the API takes, and leaves the usual out", () => {
+    expect(machineSearch(parseSearch("?invocations=30"))).toEqual({ invocations: 30 });
+    for (const refused of ["10", "2", "1001", "7.5", "many"]) {
+      expect(machineSearch(parseSearch(`?invocations=${refused}`))).toEqual({});
+    }
   });
 
   it("leaves no trace in the URL when it is empty", () => {

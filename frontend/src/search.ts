@@ -1,19 +1,16 @@
 // The state of each page as it stands in the URL: parsed at the edge, then trusted.
 import type { Metric } from "@/api/generated";
 import type { Show } from "@/format";
+import { METRICS } from "@/metrics";
+import { VARIATIONS, type Variation } from "@/variation";
 
 type Raw = Record<string, unknown>;
 
-export const METRICS: readonly Metric[] = [
-  "cpu_ns",
-  "client_cpu_ns",
-  "server_cpu_ns",
-  "wall_ns",
-  "first_ns",
-  "client_bytes",
-  "server_bytes",
-];
 export const DEFAULT_METRIC: Metric = "cpu_ns";
+
+/** Of a usual comparison, and what the API takes. */
+export const DEFAULT_INVOCATIONS = 10;
+export const INVOCATIONS = { min: 3, max: 1000 };
 
 export const SORTS = ["case", "subject", "cost", "invocations", "change", "verdict"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -23,6 +20,8 @@ export interface CellView {
   view?: "table";
   sort?: Sort;
   order?: "desc";
+  /** absent: all cases */
+  variation?: Variation;
 }
 
 export interface HostChoice {
@@ -45,6 +44,15 @@ export interface SeriesSearch extends HostChoice {
   library?: string[];
   /** absent: rate */
   show?: Exclude<Show, "rate">;
+}
+
+export interface ScalingSearch extends HostChoice {
+  library?: string[];
+}
+
+export interface MachineSearch extends HostChoice {
+  /** of the comparisons to come; absent: DEFAULT_INVOCATIONS */
+  invocations?: number;
 }
 
 export interface RunsSearch {
@@ -73,6 +81,18 @@ export function seriesSearch(raw: Raw): SeriesSearch {
     metric: metric(raw.metric),
     library: texts(raw.library),
     show: oneOf(raw.show, ["cost"] as const),
+  });
+}
+
+export function scalingSearch(raw: Raw): ScalingSearch {
+  return compact({ ...hostChoice(raw), library: texts(raw.library) });
+}
+
+export function machineSearch(raw: Raw): MachineSearch {
+  const invocations = invocationsOf(text(raw.invocations));
+  return compact({
+    ...hostChoice(raw),
+    invocations: invocations === DEFAULT_INVOCATIONS ? undefined : invocations,
   });
 }
 
@@ -115,7 +135,15 @@ function cellView(raw: Raw): CellView {
     view: oneOf(raw.view, ["table"] as const),
     sort: oneOf(raw.sort, SORTS),
     order: oneOf(raw.order, ["desc"] as const),
+    variation: oneOf(raw.variation, VARIATIONS),
   };
+}
+
+/** A whole number of invocations that the API takes, or nothing. */
+export function invocationsOf(value: unknown): number | undefined {
+  const amount = Number(value);
+  const { min, max } = INVOCATIONS;
+  return Number.isInteger(amount) && amount >= min && amount <= max ? amount : undefined;
 }
 
 function metric(value: unknown): Metric | undefined {

@@ -1,16 +1,16 @@
 // How to read the heatmap.
 import type { CSSProperties } from "react";
 import type { CaseView, Metric } from "@/api/generated";
-import { rateTitle, unitOf } from "@/format";
+import { lessOf, nounOf, rateTitle } from "@/format";
 import { FULL_AT_CASE } from "./scale";
 
 const STEPS = [100, 50, 0, 50, 100];
 
 export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView | undefined }) {
-  const unit = unitOf(metric) === "ns" ? "time" : "bytes";
+  const noun = nounOf(metric);
   const [less, more] = versus
     ? [`1/${FULL_AT_CASE} of the cost`, `${FULL_AT_CASE}× the cost`]
-    : [`20% less ${unit}`, `20% more ${unit}`];
+    : [`20% ${lessOf(metric)} ${noun}`, `20% more ${noun}`];
   return (
     <div className="legend">
       <p>
@@ -21,7 +21,7 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
           </>
         ) : (
           <>
-            the change of {unit} per handshake against <b>the version before it</b>.
+            the change of {noun} against <b>the version before it</b>.
           </>
         )}
       </p>
@@ -42,7 +42,8 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
         </li>
         {!versus && (
           <li>
-            <i className="unresolved" aria-hidden /> can’t resolve: the interval is too wide to tell
+            <i className="unresolved" aria-hidden /> can’t resolve: the interval is too wide, or the change
+            too small for this machine
           </li>
         )}
         <li>

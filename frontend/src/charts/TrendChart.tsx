@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
-import { readPalette, useScheme } from "./palette";
+import { readPalette, SHAPES, useScheme } from "./palette";
 import { type PlotLine, type SeriesModel, seriesModel } from "./series-model";
 import { type Hover, trendPlot } from "./trend-plot";
 
@@ -12,8 +12,6 @@ interface Props {
   series: Series;
   show: format.Show;
 }
-
-const SHAPES = ["●", "■", "▲"];
 
 export function TrendChart({ series, show }: Props) {
   const target = useRef<HTMLDivElement>(null);
@@ -101,6 +99,6 @@ function shapeOf(line: PlotLine): string {
 }
 
 function axisTitle(series: Series, show: format.Show): string {
-  if (format.unitOf(series.metric) === "bytes") return "bytes per handshake";
+  if (format.unitOf(series.metric) !== "ns") return `${format.nounOf(series.metric)} (lower is better)`;
   return show === "rate" ? "handshakes per second (higher is better)" : "µs per handshake (lower is better)";
 }

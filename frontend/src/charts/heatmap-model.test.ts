@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aCase, aCell, aChange, anEstimate, aSubject } from "@/testing/build";
+import { aCase, aCell, aChange, aNegotiated, anEstimate, aSubject } from "@/testing/build";
 import { heatModel } from "./heatmap-model";
 
 const gnutls = aSubject("gnutls", "3.8.9");
@@ -98,6 +98,31 @@ describe("the heatmap's model", () => {
     expect(titles("p-256 ECDHE")).toEqual(["ecdsa"]);
     expect(titles("rsa 2048")).toEqual(["rsa"]);
     expect(titles("x448")).toEqual([]);
+  });
+
+  it("filters cases by their variation", () => {
+    const resumed = { ...aCase("resumed"), resumption: "psk" as const };
+    const ids = (variation?: "plain" | "resumption") =>
+      heatModel({ ...input, cases: [...input.cases, resumed] }, { variation }).rows.map(
+        (row) => row.caseView.id,
+      );
+    expect(ids("resumption")).toEqual(["resumed"]);
+    expect(ids("plain")).toEqual(["rsa", "ecdsa"]);
+    expect(ids()).toHaveLength(3);
+  });
+
+  it("says what the cost is of the sentinel’s, and what default settings chose", () => {
+    const cells = [
+      aCell("rsa", older, {
+        estimate: anEstimate(1_000_000),
+        to_sentinel: { ratio: 1.234, low: 1.2, high: 1.26 },
+        negotiated: aNegotiated({ protocol: "TLSv1.3", cipher: "AES-256-GCM", group: "X25519" }),
+      }),
+    ];
+    expect(heatModel({ ...input, cells }).rows[0]?.cells[1]?.sentence).toBe(
+      "TLS 1.2 RSA, RSA 2048, openssl 1 (debian/trixie): 1,000/s, 1,000 µs [1,000, 1,000] µs; 10 invocations; " +
+        "1.23× [1.20, 1.26] the sentinel’s cost; chose TLSv1.3, AES-256-GCM, X25519.",
+    );
   });
 
   it("compares with another case of the same subject when asked to, even one that the filter hides", () => {

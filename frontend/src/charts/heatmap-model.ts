@@ -1,6 +1,8 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
-import type { CaseView, Cell, Change, Metric, SubjectView } from "@/api/generated";
+import type { CaseView, Cell, Metric, Negotiated, SubjectView } from "@/api/generated";
 import * as format from "@/format";
+import { isOf, type Variation } from "@/variation";
+import { cautionsOf } from "./cautions";
 import { FULL_AT_CASE, strength } from "./scale";
 
 export type Tone = "more" | "less" | "same" | "unresolved" | "neutral" | "outcome" | "missing";
@@ -41,6 +43,7 @@ export interface HeatInput {
 export interface HeatChoice {
   /** words that must all stand in a case's title */
   q?: string;
+  variation?: Variation;
   /** compare every case with this one, instead of with the version before */
   versus?: string;
 }
@@ -74,7 +77,9 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
   return {
     groups: groupedByLibrary(input.subjects),
     subjects: input.subjects,
-    rows: input.cases.filter((caseView) => matches(caseView, choice.q)).map(row),
+    rows: input.cases
+      .filter((caseView) => matches(caseView, choice.q) && isOf(caseView, choice.variation))
+      .map(row),
   };
 
   function described(cell: Omit<HeatCell, "sentence">): HeatCell {
@@ -86,11 +91,6 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
 function troubles({ outcome }: Cell): string[] {
   if (!outcome) return [];
   return [`${format.count(outcome.invocations, "invocation")} ${outcome.kind}: ${outcome.reason}`];
-}
-
-/** Why a change is to be read with care. */
-export function cautionsOf({ paired, warnings }: Change): string[] {
-  return paired || warnings.length > 0 ? warnings : ["not interleaved"];
 }
 
 type Drawn = Omit<HeatCell, "sentence" | "tone">;
@@ -146,8 +146,20 @@ function sentence(
   ];
   if (shown.note.endsWith("the cost")) parts.push(`${shown.note} of the reference case`);
   else if (change) parts.push(changeSentence(cell, metric, named));
+  if (cell.to_sentinel) {
+    parts.push(
+      `${format.factor(cell.to_sentinel.ratio)} ${format.plainInterval(cell.to_sentinel)} the sentinel’s cost`,
+    );
+  }
+  if (cell.negotiated) parts.push(`chose ${choiceText(cell.negotiated)}`);
   const cautions = shown.cautions.length > 0 ? ` With care: ${shown.cautions.join("; ")}.` : "";
   return `${head}: ${parts.join("; ")}.${cautions}`;
+}
+
+/** What a library picked where it was free to: "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, signature rsa_pss_rsae_sha256". */
+export function choiceText({ protocol, cipher, group, signature }: Negotiated): string {
+  const known = [protocol, cipher, group].filter((one) => one !== null && one !== "-");
+  return [...known, ...(signature && signature !== "-" ? [`signature ${signature}`] : [])].join(", ");
 }
 
 /** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */

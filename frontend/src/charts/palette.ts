@@ -10,6 +10,8 @@ export interface Palette {
 }
 
 const HUES = 4;
+/** The marks of lines of one hue, as they stand in a legend. */
+export const SHAPES = ["●", "■", "▲"];
 const dark = () => window.matchMedia("(prefers-color-scheme: dark)");
 
 export function useScheme(): string {

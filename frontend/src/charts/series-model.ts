@@ -69,9 +69,9 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
   return { slots, lines, connectors };
 }
 
-/** From the metric's unit to the axis: handshakes per second, microseconds or bytes. */
+/** From the metric's unit to the axis: handshakes per second, microseconds, bytes or a count. */
 function scaleOf(series: Series, show: Show): (value: number) => number {
-  if (unitOf(series.metric) === "bytes") return (value) => value;
+  if (unitOf(series.metric) !== "ns") return (value) => value;
   return show === "rate" ? (ns) => 1e9 / ns : (ns) => ns / 1e3;
 }
 

@@ -1,19 +1,24 @@
-// Heatmap or table, of which metric: the controls that every view of cells has.
-import type { MetricView } from "@/api/generated";
+// Heatmap or table, of which metric and which cases: the controls that every view of cells has.
+import type { CaseView, MetricView } from "@/api/generated";
+import { metricChoices } from "@/metrics";
 import { type CellView, DEFAULT_METRIC } from "@/search";
 import { Select, Toggle } from "@/ui/Fields";
+import { variationChoices } from "@/variation";
 
 interface Props {
   metrics: MetricView[];
+  cases: CaseView[];
   metric: MetricView["metric"] | undefined;
-  view: CellView["view"];
-  change: (next: { metric?: MetricView["metric"]; view?: CellView["view"] }) => void;
+  choice: CellView;
+  change: (next: { metric?: MetricView["metric"] } & Pick<CellView, "view" | "variation">) => void;
 }
 
-export function CellChoice({ metrics, metric = DEFAULT_METRIC, view, change }: Props) {
+export function CellChoice({ metrics, cases, metric = DEFAULT_METRIC, choice, change }: Props) {
+  const { view, variation } = choice;
+  const variations = variationChoices(cases, variation);
   return (
     <>
-      <MetricSelect metrics={metrics} metric={metric} choose={(next) => change({ metric: next, view })} />
+      <MetricSelect metrics={metrics} metric={metric} choose={(next) => change({ metric: next })} />
       <Toggle
         label="Show as"
         value={view ?? "heatmap"}
@@ -21,8 +26,16 @@ export function CellChoice({ metrics, metric = DEFAULT_METRIC, view, change }: P
           { value: "heatmap", label: "Heatmap" },
           { value: "table", label: "Table" },
         ]}
-        choose={(next) => change({ metric, view: next === "table" ? next : undefined })}
+        choose={(next) => change({ view: next === "table" ? next : undefined })}
       />
+      {variations.length > 0 && (
+        <Select
+          label="Variation"
+          value={variation ?? ""}
+          choices={variations}
+          choose={(next) => change({ variation: next || undefined })}
+        />
+      )}
     </>
   );
 }
@@ -34,6 +47,5 @@ interface MetricSelectProps {
 }
 
 export function MetricSelect({ metrics, metric = DEFAULT_METRIC, choose }: MetricSelectProps) {
-  const choices = metrics.map((one) => ({ value: one.metric, label: one.title }));
-  return <Select label="Metric" value={metric} choices={choices} choose={choose} />;
+  return <Select label="Metric" value={metric} choices={metricChoices(metrics)} choose={choose} />;
 }

@@ -1,7 +1,7 @@
 // The heatmap's twin: every number of every cell, sortable.
 import { Link } from "@tanstack/react-router";
 import type { CaseView, Metric } from "@/api/generated";
-import type { HeatCell, HeatModel } from "@/charts/heatmap-model";
+import { choiceText, type HeatCell, type HeatModel } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import type { CellView, HostChoice, Sort } from "@/search";
@@ -22,6 +22,8 @@ interface Props {
 
 export function CellTable({ label, model, metric, host, choice, versus, sortBy }: Props) {
   const time = format.unitOf(metric) === "ns";
+  const rows = cellRows(model, choice);
+  const sentinel = rows.some((one) => one.cell?.to_sentinel);
   const header = (sort: Sort, title: string, className?: string) => (
     <SortHeader {...{ sort, title, className, choice, sortBy }} />
   );
@@ -37,7 +39,7 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
                 Rate
               </th>
             )}
-            {header("cost", time ? "Time" : "Bytes", "number")}
+            {header("cost", format.costTitle(metric), "number")}
             <th scope="col" className="number">
               95% interval
             </th>
@@ -50,13 +52,18 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
                 {header("verdict", "Verdict")}
               </>
             )}
+            {sentinel && (
+              <th scope="col" className="number">
+                To the sentinel
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
-          {cellRows(model, choice).map((cell) => (
+          {rows.map((cell) => (
             <Row
               key={`${cell.caseView.id} ${cell.subject.subject}`}
-              {...{ cell, metric, host, time }}
+              {...{ cell, metric, host, time, sentinel }}
               compared={Boolean(versus)}
             />
           ))}
@@ -71,11 +78,14 @@ interface RowProps {
   metric: Metric;
   host: HostChoice;
   time: boolean;
+  /** whether any row has a ratio to it */
+  sentinel: boolean;
   /** with a case, instead of with the version before */
   compared: boolean;
 }
 
-function Row({ cell: { caseView, subject, cell, note, cautions }, metric, host, time, compared }: RowProps) {
+function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) {
+  const { caseView, subject, cell, note, cautions } = shown;
   const estimate = cell?.estimate;
   return (
     <tr>
@@ -84,6 +94,7 @@ function Row({ cell: { caseView, subject, cell, note, cautions }, metric, host, 
       </th>
       <td>
         {subject.library} {subject.version} <small>{subject.source}</small>
+        {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </td>
       {estimate ? (
         <>
@@ -122,6 +133,18 @@ function Row({ cell: { caseView, subject, cell, note, cautions }, metric, host, 
             )}
           </td>
         </>
+      )}
+      {sentinel && (
+        <td className="number">
+          {cell?.to_sentinel ? (
+            <>
+              {format.factor(cell.to_sentinel.ratio)}{" "}
+              <small className="below">{format.plainInterval(cell.to_sentinel)}</small>
+            </>
+          ) : (
+            "–"
+          )}
+        </td>
       )}
     </tr>
   );

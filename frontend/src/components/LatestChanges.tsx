@@ -1,6 +1,7 @@
 // The answer in words: what the newest version of each library costs against the one before.
 import type { Matrix, Series } from "@/api/generated";
-import { cautionsOf, changeSentence } from "@/charts/heatmap-model";
+import { cautionsOf } from "@/charts/cautions";
+import { changeSentence } from "@/charts/heatmap-model";
 
 interface Props {
   series: Series;

@@ -18,6 +18,12 @@ export function Layout() {
           <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
             Matrix
           </Link>
+          <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
+            Scaling
+          </Link>
+          <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
+            Machine
+          </Link>
           <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
             Runs
           </Link>

@@ -1,7 +1,8 @@
 // The trend's twin: the exact numbers of every version and build, with the run they are from.
 import { Link } from "@tanstack/react-router";
 import type { Cell, Matrix, Series, SeriesLine, SeriesPoint } from "@/api/generated";
-import { cautionsOf } from "@/charts/heatmap-model";
+import { cautionsOf } from "@/charts/cautions";
+import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
@@ -32,7 +33,7 @@ export function SeriesTable({ series, matrix }: Props) {
               </th>
             )}
             <th scope="col" className="number">
-              {time ? "Time" : "Bytes"}
+              {format.costTitle(series.metric)}
             </th>
             <th scope="col" className="number">
               95% interval
@@ -77,6 +78,7 @@ function Row({ line, point, metric, time, cell }: RowProps) {
     <tr>
       <th scope="row">
         {line.library} {point.version}
+        {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </th>
       <td className="whole">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}

@@ -10,6 +10,8 @@ import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
+import { useResolved } from "@/components/use-resolved";
 import type { HomeSearch } from "@/search";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -27,6 +29,7 @@ export function HomePage() {
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,
   });
+  const resolved = useResolved(matrix.data, matrix.data?.host_kind);
   useTitle("");
   return (
     <>
@@ -34,8 +37,8 @@ export function HomePage() {
       {filters.data && filters.data.host_kinds.length > 0 && (
         <Controls search={search} filters={filters.data} matrix={matrix.data} change={change} />
       )}
-      {matrix.data ? (
-        <Results search={search} matrix={matrix.data} change={change} />
+      {resolved ? (
+        <Results search={search} matrix={resolved} change={change} />
       ) : matrix.isError ? (
         <Failed error={matrix.error} retry={() => void matrix.refetch()} />
       ) : (
@@ -61,7 +64,13 @@ function Controls({ search, filters, matrix, change }: ControlsProps) {
   return (
     <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
       <HostSelect hostKinds={filters.host_kinds} current={matrix?.host_kind} choose={change} />
-      <CellChoice metrics={filters.metrics} metric={search.metric} view={search.view} change={change} />
+      <CellChoice
+        metrics={filters.metrics}
+        cases={cases}
+        metric={search.metric}
+        choice={search}
+        change={change}
+      />
       <Select
         label="Compare with"
         value={search.versus ?? ""}
@@ -99,15 +108,9 @@ function Results({ search, matrix, change }: ResultsProps) {
   const host = { pool: matrix.host_kind.pool, cpu: matrix.host_kind.cpu_model };
   const versus = matrix.cases.find((one) => one.id === search.versus);
   const label = `Results on ${hostLabel(matrix.host_kind)}`;
+  if (isUncounted(matrix)) return <NothingCounted />;
   if (model.rows.length === 0) {
-    return (
-      <Empty title="No case matches">
-        <p>No case’s title contains “{search.q}”.</p>
-        <button type="button" onClick={() => change({ q: undefined })}>
-          Show all cases
-        </button>
-      </Empty>
-    );
+    return <NoCase q={search.q} showAll={() => change({ q: undefined, variation: undefined })} />;
   }
   if (search.view === "table") {
     return (

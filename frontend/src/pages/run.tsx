@@ -9,13 +9,17 @@ import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
+import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { RunProgress, RunState } from "@/components/RunState";
+import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
+import { timerLines } from "@/components/timer-lines";
+import { useResolved } from "@/components/use-resolved";
 import { count, dateTime } from "@/format";
 import { exportPath, paths } from "@/paths";
 import type { RunSearch } from "@/search";
-import { Facts } from "@/ui/Fields";
+import { Facts, Lines } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
 
@@ -61,6 +65,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
         {summary.description} <small>Run {summary.run_id}</small>
       </p>
       {summary.detail && <p className="detail-text">{summary.detail}</p>}
+      <SentinelNotice sentinel={run.sentinel} />
       <Cells run={run} search={search} />
       <OutcomeSection run={run} />
       <ReferenceSection run={run} />
@@ -79,6 +84,8 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
             ],
             ["Batches repeated", `${run.discarded_batches} after a context switch`],
             ["Batches kept", `${run.preempted_batches} although preempted`],
+            ["Sentinel", sentinelFact(run.sentinel)],
+            ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
             ["Plan", <code key="plan">{summary.plan_id}</code>],
           ]}
         />
@@ -95,15 +102,21 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
   );
 }
 
-function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
+function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
   const navigate = route.useNavigate();
   const change = (next: Partial<RunSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const model = useMemo(() => heatModel(run), [run]);
+  const host = { pool: answer.summary.pools[0], cpu: answer.summary.cpu_model };
+  const kind = host.pool ? { pool: host.pool, cpu_model: host.cpu } : null;
+  const run = useResolved(answer, kind, answer.measure.invocations);
+  const model = useMemo(
+    () => run && heatModel(run, { variation: search.variation }),
+    [run, search.variation],
+  );
   const label = "Results of this run";
-  const host = { pool: run.summary.pools[0], cpu: run.summary.cpu_model };
-  if (run.cells.length === 0) {
+  if (!run || !model) return <Loading what="the results" lines={10} />;
+  if (run.summary.invocations_stored === 0) {
     return (
       <Empty title="No numbers yet">
         <p>They appear here as soon as the first invocation is stored.</p>
@@ -115,12 +128,17 @@ function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
       <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
         <CellChoice
           metrics={filters.data?.metrics ?? []}
+          cases={run.cases}
           metric={search.metric}
-          view={search.view}
+          choice={search}
           change={change}
         />
       </form>
-      {search.view === "table" ? (
+      {isUncounted(run) ? (
+        <NothingCounted />
+      ) : model.rows.length === 0 ? (
+        <NoCase showAll={() => change({ variation: undefined })} />
+      ) : search.view === "table" ? (
         <CellTable {...{ label, model, host, metric: run.metric }} choice={search} sortBy={change} />
       ) : (
         <>

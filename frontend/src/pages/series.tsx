@@ -9,6 +9,7 @@ import { MetricSelect } from "@/components/CellChoice";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
 import { SeriesTable } from "@/components/SeriesTable";
+import { useResolved } from "@/components/use-resolved";
 import { unitOf } from "@/format";
 import { exportPath, paths } from "@/paths";
 import type { SeriesSearch } from "@/search";
@@ -95,7 +96,8 @@ function Controls({ search, filters, series, change }: ControlsProps) {
 
 function Results({ search, series }: { search: SeriesSearch; series: Series }) {
   const { pool, cpu_model } = series.host_kind;
-  const matrix = useQuery(matrixOptions({ query: { metric: series.metric, pool, cpu_model } })).data;
+  const answer = useQuery(matrixOptions({ query: { metric: series.metric, pool, cpu_model } })).data;
+  const matrix = useResolved(answer, series.host_kind);
   const show = search.show ?? "rate";
   return (
     <>

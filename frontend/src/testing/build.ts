@@ -1,5 +1,14 @@
 // Small answers for unit tests, in the contract's shapes.
-import type { CaseView, Cell, Change, Estimate, Series, SeriesLine, SubjectView } from "@/api/generated";
+import type {
+  CaseView,
+  Cell,
+  Change,
+  Estimate,
+  Negotiated,
+  Series,
+  SeriesLine,
+  SubjectView,
+} from "@/api/generated";
 
 export function aCase(id: string, title = id): CaseView {
   return {
@@ -51,9 +60,24 @@ export function aCell(caseId: string, subject: SubjectView, cell: Partial<Cell>)
     estimate: null,
     change: null,
     outcome: null,
+    to_sentinel: null,
+    negotiated: null,
     run_id: "r",
     measured_at: "2026-01-01T00:00:00Z",
     ...cell,
+  };
+}
+
+export function aNegotiated(negotiated: Partial<Negotiated>): Negotiated {
+  return {
+    protocol: "TLSv1.2",
+    cipher: "AES-128-GCM",
+    group: "-",
+    signature: "-",
+    peer_key: "RSA",
+    peer_key_bits: 2048,
+    resumed: false,
+    ...negotiated,
   };
 }
 

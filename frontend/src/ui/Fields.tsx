@@ -4,6 +4,9 @@ import type { ReactNode } from "react";
 export interface Choice<T extends string> {
   value: T;
   label: string;
+  /** choices of one group stand together under its name */
+  group?: string;
+  disabled?: boolean;
 }
 
 interface SelectProps<T extends string> {
@@ -19,14 +22,27 @@ export function Select<T extends string>({ label, value, choices, choose }: Sele
       <span>{label}</span>
       <select value={value} onChange={(event) => choose(event.target.value as T)}>
         {!choices.some((choice) => choice.value === value) && <option value={value}>–</option>}
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
-          </option>
-        ))}
+        {[...new Set(choices.map((choice) => choice.group))].map((group) => {
+          const options = <Options key={group} choices={choices.filter((one) => one.group === group)} />;
+          return group ? (
+            <optgroup key={group} label={group}>
+              {options}
+            </optgroup>
+          ) : (
+            options
+          );
+        })}
       </select>
     </label>
   );
+}
+
+function Options<T extends string>({ choices }: { choices: Choice<T>[] }) {
+  return choices.map((choice) => (
+    <option key={choice.value} value={choice.value} disabled={choice.disabled}>
+      {choice.label}
+    </option>
+  ));
 }
 
 /** A few exclusive choices side by side. */
@@ -101,6 +117,30 @@ export function TextFilter({ label, value, placeholder, enter }: TextProps) {
   );
 }
 
+interface AmountProps {
+  label: string;
+  value: number;
+  min: number;
+  max: number;
+  /** hears whatever is typed: half a number is no fault yet */
+  enter: (text: string) => void;
+}
+
+export function Amount({ label, value, min, max, enter }: AmountProps) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        type="number"
+        defaultValue={value}
+        min={min}
+        max={max}
+        onChange={(event) => enter(event.target.value)}
+      />
+    </label>
+  );
+}
+
 export function Facts({ facts }: { facts: [string, ReactNode][] }) {
   return (
     <dl className="facts">
@@ -112,4 +152,14 @@ export function Facts({ facts }: { facts: [string, ReactNode][] }) {
       ))}
     </dl>
   );
+}
+
+/** Facts of several lines; none are not known. */
+export function Lines({ lines }: { lines: string[] }) {
+  if (lines.length === 0) return "not known";
+  return lines.map((line) => (
+    <span key={line} className="below">
+      {line}
+    </span>
+  ));
 }

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import type { ScalingLine } from "@/api/generated";
+import { anEstimate, aSubject } from "@/testing/build";
+import { coherencyGap, scalingModel } from "./scaling-model";
+
+const gnutls = aSubject("gnutls", "3");
+const older = aSubject("openssl", "1");
+const newer = aSubject("openssl", "2");
+const subjects = [gnutls, older, newer];
+
+const aScalingLine = (subject: string, rates: [threads: number, rate: number][]): ScalingLine => ({
+  subject,
+  points: rates.map(([threads, rate]) => ({
+    threads,
+    rate: anEstimate(rate, rate * 0.9, rate * 1.1),
+    efficiency: null,
+  })),
+  contention: { value: 0.1, low: 0.05, high: 0.2 },
+  coherency: null,
+  peak_threads: null,
+});
+
+describe("the model of scaling curves", () => {
+  it("has one curve a subject that was measured, coloured by library and marked by version", () => {
+    const lines = [aScalingLine(newer.subject, [[1, 100]]), aScalingLine(gnutls.subject, [[1, 50]])];
+    const model = scalingModel({ lines }, subjects);
+    expect(model.curves.map(({ subject, hue, shape }) => [subject.library, hue, shape])).toEqual([
+      ["gnutls", 0, 0],
+      ["openssl", 1, 1],
+    ]);
+  });
+
+  it("draws the ideal from one thread to the most", () => {
+    const lines = [
+      aScalingLine(older.subject, [
+        [1, 100],
+        [2, 180],
+        [4, 300],
+      ]),
+    ];
+    expect(scalingModel({ lines }, subjects).curves[0]?.ideal?.to).toEqual({ threads: 4, rate: 400 });
+  });
+
+  it("draws no ideal where one thread was not measured", () => {
+    const lines = [
+      aScalingLine(older.subject, [
+        [2, 180],
+        [4, 300],
+      ]),
+    ];
+    expect(scalingModel({ lines }, subjects).curves[0]?.ideal).toBeNull();
+  });
+
+  it("starts the axis at 0 and ends it above every interval and ideal, in round steps", () => {
+    const lines = [
+      aScalingLine(older.subject, [
+        [1, 1000],
+        [2, 1700],
+      ]),
+    ];
+    const model = scalingModel({ lines }, subjects);
+    expect(model.ticks).toEqual([0, 500, 1000, 1500, 2000]);
+    expect(model.top).toBe(2000);
+    expect(model.threads).toEqual([1, 2]);
+  });
+});
+
+describe("a coherency that is not there", () => {
+  const line = aScalingLine("s", [[1, 100]]);
+
+  it("says that two thread counts are too few", () => {
+    expect(coherencyGap(line)).toBe("two thread counts cannot tell coherency from contention");
+  });
+
+  it("is told from no fit at all", () => {
+    expect(coherencyGap({ ...line, contention: null })).toBe("no fit");
+    expect(coherencyGap({ ...line, coherency: { value: 0, low: 0, high: 0.1 } })).toBeNull();
+  });
+});

@@ -1,0 +1,77 @@
+// What an A/A run proved of each library and case.
+import { Link } from "@tanstack/react-router";
+import type { QualificationRow } from "@/api/generated";
+import * as format from "@/format";
+import { paths } from "@/paths";
+import { Frame } from "@/ui/Frame";
+import { decidedBy } from "./machine-model";
+
+export function QualificationTable({ label, rows }: { label: string; rows: QualificationRow[] }) {
+  return (
+    <Frame label={label}>
+      <table className="numbers tight">
+        <thead>
+          <tr>
+            <th scope="col">Library</th>
+            <th scope="col">Case</th>
+            <th scope="col" className="number">
+              Cannot resolve below
+            </th>
+            <th scope="col" className="number">
+              Smallest detectable change
+            </th>
+            <th scope="col" className="number">
+              Layout floor
+            </th>
+            <th scope="col" className="number">
+              False positives
+            </th>
+            <th scope="col" className="number">
+              Coefficient of variation
+            </th>
+            <th scope="col">A/A run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={`${row.library} ${row.case.id}`} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+function Row({ row }: { row: QualificationRow }) {
+  return (
+    <tr>
+      <td>{row.library}</td>
+      <th scope="row">{row.case.title}</th>
+      <td className="number">
+        <b>{format.share(row.cannot_resolve_below)}</b> <small className="below">by {decidedBy(row)}</small>
+      </td>
+      <td className="number">{format.share(row.smallest_detectable_change)}</td>
+      <td className="number">
+        {row.layout_floor === null ? "not measured" : format.share(row.layout_floor)}{" "}
+        <small className="below">{format.count(row.relinks, "relink")}</small>
+      </td>
+      <td className="number">
+        {row.false_positive_rate === null ? (
+          "too few invocations"
+        ) : (
+          <>
+            {format.share(row.false_positive_rate)}{" "}
+            <small className="below">
+              {format.shareInterval({ low: row.false_positive_low, high: row.false_positive_high })}
+            </small>
+          </>
+        )}
+      </td>
+      <td className="number">{format.share(row.cv)}</td>
+      <td className="whole">
+        <Link {...paths.run(row.run_id)}>{format.dateTime(row.measured_at)}</Link>{" "}
+        <small className="below">{format.count(row.invocations, "invocation")}</small>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,54 @@
+import { expect, it } from "vitest";
+import type { QualificationRow } from "@/api/generated";
+import { aCase } from "@/testing/build";
+import { abilityInWords, decidedBy, inOrder } from "./machine-model";
+
+const aRow = (row: Partial<QualificationRow>): QualificationRow => ({
+  library: "openssl",
+  case: aCase("rsa"),
+  run_id: "r",
+  measured_at: "2026-01-01T00:00:00Z",
+  invocations: 30,
+  cv: 0.004,
+  pair_sd: 0.003,
+  group: 10,
+  smallest_detectable_change: 0.004,
+  false_positive_rate: 0.012,
+  false_positive_low: 0.008,
+  false_positive_high: 0.02,
+  relinks: 4,
+  layout_floor: 0.003,
+  cannot_resolve_below: 0.004,
+  ...row,
+});
+const limits = (...values: number[]) => values.map((cannot_resolve_below) => aRow({ cannot_resolve_below }));
+
+it("says in a sentence what holds for at least half of the cases", () => {
+  expect(abilityInWords(limits(0.1, 0.004, 0.002))).toBe(
+    "With 10 invocations this machine tells changes of 0.40% or more for most cases.",
+  );
+  expect(abilityInWords(limits(0.002, 0.004))).toContain("of 0.40% or more");
+});
+
+it("does not speak of most cases where there is one, and says nothing of none", () => {
+  expect(abilityInWords(limits(0.01))).toContain("in the one case that was tried");
+  expect(abilityInWords([])).toBe("");
+});
+
+it("orders by library, then the worst case first", () => {
+  const rows = [
+    aRow({ cannot_resolve_below: 0.01 }),
+    aRow({ cannot_resolve_below: 0.03 }),
+    aRow({ library: "gnutls" }),
+  ];
+  expect(inOrder(rows).map((row) => [row.library, row.cannot_resolve_below])).toEqual([
+    ["gnutls", 0.004],
+    ["openssl", 0.03],
+    ["openssl", 0.01],
+  ]);
+});
+
+it("names what decides", () => {
+  expect(decidedBy(aRow({ layout_floor: 0.02 }))).toBe("layout");
+  expect(decidedBy(aRow({ layout_floor: null }))).toBe("noise");
+});
