@@ -1,0 +1,32 @@
+"""The fake backend's settings are known on both sides: what the worker takes can be written behind a reference."""
+
+import re
+
+import pytest
+
+from kexbench.kits.fake import SETTINGS
+from kexbench.runner.worker import Worker
+from kexbench.settings import Settings
+from tests.conftest import FakeKit
+
+NEVER_WRITTEN = {"version", "architecture"}
+"""The version stands first in a source; the architecture is this machine's."""
+
+
+def test_every_setting_of_the_backend_and_no_other_can_stand_behind_a_reference() -> None:
+    protocol = (Settings().workers / "PROTOCOL.md").read_text()
+    section = protocol.split("## The fake backend")[1]
+    documented = {
+        name for row in re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE) for name in row[1:-1].split("`, `")
+    }
+    assert documented - NEVER_WRITTEN == set(SETTINGS)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_worker_starts_with_each_of_them(
+    setting: str, fake_kit: FakeKit, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, kit = fake_kit(f"fake@1.0+{setting}=1")
+    scratch = tmp_path_factory.mktemp("worker")
+    with Worker(kit.launch(folder, scratch), scratch / "log") as worker:
+        assert worker.hello.version == "1.0"
