@@ -1,8 +1,7 @@
 """The fake backend's settings are known on both sides: what the worker takes can be written behind a reference."""
 
 import re
-
-import pytest
+from pathlib import Path
 
 from kexbench.kits.fake import SETTINGS
 from kexbench.runner.worker import Worker
@@ -22,11 +21,7 @@ def test_every_setting_of_the_backend_and_no_other_can_stand_behind_a_reference(
     assert documented - NEVER_WRITTEN == set(SETTINGS)
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_worker_starts_with_each_of_them(
-    setting: str, fake_kit: FakeKit, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder, kit = fake_kit(f"fake@1.0+{setting}=1")
-    scratch = tmp_path_factory.mktemp("worker")
-    with Worker(kit.launch(folder, scratch), scratch / "log") as worker:
+def test_the_worker_takes_all_of_them(fake_kit: FakeKit, tmp_path: Path) -> None:
+    folder, kit = fake_kit("+".join(["fake@1.0", *(f"{name}=1" for name in SETTINGS)]))
+    with Worker(kit.launch(folder, tmp_path), tmp_path / "log") as worker:
         assert worker.hello.version == "1.0"
