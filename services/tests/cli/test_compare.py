@@ -36,7 +36,8 @@ def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
         for ratio in row["ratios"].values():
             assert ratio["ratio"] == pytest.approx(1.02, abs=0.004)
             assert ratio["paired"]
-        assert row["run_id"] in cli("runs", "list").out
+    (run_id,) = {row["run_id"] for row in found.values()}
+    assert [run["run_id"] for run in cli("runs", "list", "--json").json()["runs"]] == [run_id]
 
 
 def test_equal_builds_are_the_same_in_a_row_for_each_case(cli: Cli) -> None:
