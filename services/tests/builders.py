@@ -9,7 +9,7 @@ from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
-from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample
+from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
 from kexbench.planning.plan import make_plan, read_catalogue
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.ticket import Ticket, TicketKit
@@ -128,6 +128,7 @@ def an_invocation(
     case_id: str = RSA,
     attempt: int = 1,
     preempted_batches: int = 0,
+    timers: Mapping[str, Timer] | None = None,
 ) -> Invocation:
     """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's."""
     job = next(job for job in run.plan.jobs if number in job.numbers)
@@ -160,6 +161,7 @@ def an_invocation(
             )
             for subject in named
         },
+        timers=dict(timers or {}),
         samples=tuple(
             Sample(subject=subject, metric=metric, values=tuple(round(value * share) for value in values))
             for subject, values in named.items()

@@ -56,17 +56,22 @@ class RunEnd:
 def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
     """The plan of a spec file and the file's text. With `resolve` the number of invocations follows from what is known
     of this machine. Raises DocumentError."""
-    try:
-        text = spec.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
+    text = read_spec(spec)
     plan = make_plan(text, str(spec), installation.catalogue())
     if plan.measure.resolve is not None:
         with reach_service(installation) as address:
             qualified = ApiClient(address).qualifications(plan.measure.invocations)
         plan = make_plan(text, str(spec), installation.catalogue(), _invocations_to_resolve(plan, spec, qualified))
     return plan, text
+
+
+def read_spec(spec: Path) -> str:
+    """The text of a spec file. Raises DocumentError."""
+    try:
+        return spec.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
 
 
 def _invocations_to_resolve(plan: Plan, spec: Path, qualified: Qualifications) -> int:

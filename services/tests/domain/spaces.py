@@ -1,5 +1,6 @@
 """Points of the whole space of cases, possible or not."""
 
+import random
 from itertools import product
 from typing import Any
 
@@ -82,6 +83,27 @@ def points(draw: st.DrawFn) -> Case:
     }
     changed = draw(st.sets(st.sampled_from(sorted(anything)), max_size=3))
     return case.model_copy(update={name: draw(anything[name]) for name in sorted(changed)})
+
+
+def sample(count: int) -> list[Case]:
+    """Always the same cases, which differ from a usual or a resumed one in up to three dimensions each, so that all
+    rules are met."""
+    chance = random.Random(1)
+    early = {"resumption": Resumption.PSK_DHE, "early_data_bytes": 1024, "anti_replay": True}
+    bases = FIRST_POINTS + [point.model_copy(update=early) for point in FIRST_POINTS]
+    anything: dict[str, list[object]] = {
+        **VARIATIONS,
+        "key_exchange": list(KeyExchange),
+        "group": [group for groups in GROUPS_OF.values() for group in groups],
+        "curve": ["-", "P-256", "secp192r1"],
+        "rsa_bits": [0, 2048],
+        **{name: list({getattr(point, name) for point in FIRST_POINTS}) for name in ("protocol", "cipher")},
+    }
+    changes = [chance.sample(sorted(anything), chance.randint(0, 3)) for _ in range(count)]
+    return [
+        chance.choice(bases).model_copy(update={name: chance.choice(sorted(anything[name], key=str)) for name in names})
+        for names in changes
+    ]
 
 
 FIRST_POINTS = first_points()

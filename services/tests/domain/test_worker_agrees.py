@@ -1,7 +1,6 @@
 """The worker in C and the planner in Python have the same rules: what one refuses, the other calls impossible."""
 
 import json
-import random
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -9,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.cases import Case, impossible
-from kexbench.domain.dimensions import KeyExchange, Method, Resumption
+from kexbench.domain.dimensions import Method
 from kexbench.settings import Settings
-from tests.domain.spaces import FIRST_POINTS, GROUPS_OF, VARIATIONS
+from tests.domain.spaces import FIRST_POINTS, sample
 
 SAMPLE = 4000
 NO_PEER = "a single role needs the option --peer"
@@ -24,26 +23,6 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Settings().workers
     subprocess.run(["make", "-s", "-C", source, "BACKEND=fake", f"BUILD={build}"], check=True, capture_output=True)
     return build / "worker"
-
-
-def sample() -> list[Case]:
-    """Cases that differ from a usual or a resumed one in up to three dimensions each, so that all rules are met."""
-    chance = random.Random(1)
-    early = {"resumption": Resumption.PSK_DHE, "early_data_bytes": 1024, "anti_replay": True}
-    bases = FIRST_POINTS + [point.model_copy(update=early) for point in FIRST_POINTS]
-    anything: dict[str, list[object]] = {
-        **VARIATIONS,
-        "key_exchange": list(KeyExchange),
-        "group": [group for groups in GROUPS_OF.values() for group in groups],
-        "curve": ["-", "P-256", "secp192r1"],
-        "rsa_bits": [0, 2048],
-        **{name: list({getattr(point, name) for point in FIRST_POINTS}) for name in ("protocol", "cipher")},
-    }
-    changes = [chance.sample(sorted(anything), chance.randint(0, 3)) for _ in range(SAMPLE)]
-    return [
-        chance.choice(bases).model_copy(update={name: chance.choice(sorted(anything[name], key=str)) for name in names})
-        for names in changes
-    ]
 
 
 def setup_line(case: Case, number: int) -> str:
@@ -66,7 +45,7 @@ def answers(worker: Path, cases: list[Case]) -> list[dict[str, str]]:
 
 
 def test_the_worker_refuses_exactly_what_is_impossible(worker: Path) -> None:
-    cases = sample()
+    cases = sample(SAMPLE)
     verdicts: Counter[str] = Counter()
     for case, answer in zip(cases, answers(worker, cases), strict=True):
         assert answer["type"] in ("ready", "refused"), answer

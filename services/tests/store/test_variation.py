@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import Metric, Timer
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations
@@ -54,13 +54,18 @@ def test_a_repeated_upload_of_a_variation_changes_nothing(store: ClickHouseStore
     assert len(store.medians(Selection(Metric.CPU_NS, case_id=f"{RSA}_threads-2"))) == 1
 
 
-class StoreOfVersionOne(ClickHouseStore):
-    """Writes rows as the first release did."""
+LATER = {"variation": 2, "timers": 3}
+"""Columns by the migration that brought them."""
+
+
+class OldStore(ClickHouseStore):
+    """Writes rows as an earlier release did."""
+
+    version = 1
 
     def _insert(self, table: str, content: list[Row]) -> None:
-        super()._insert(
-            table, [{name: row[name] for name in row if name not in ("variation", "timers")} for row in content]
-        )
+        later = {name for name, version in LATER.items() if version > self.version}
+        super()._insert(table, [{name: row[name] for name in row if name not in later} for row in content])
 
 
 def fill(store: ClickHouseStore) -> Any:
@@ -70,12 +75,14 @@ def fill(store: ClickHouseStore) -> Any:
     return run
 
 
-def test_a_store_of_version_one_is_migrated_and_reads_the_same(
-    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_old_store_is_migrated_and_reads_the_same(
+    version: int, dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:1])
-        old = StoreOfVersionOne(dsn, database, EngineClauses())
+        patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:version])
+        old = OldStore(dsn, database, EngineClauses())
+        old.version = version
         old.migrate()
         run = fill(old)
         old.close()
@@ -86,8 +93,12 @@ def test_a_store_of_version_one_is_migrated_and_reads_the_same(
     migrated = ClickHouseStore(dsn, database, EngineClauses())
     migrated.migrate()
     assert whole_state(migrated, run) == whole_state(fresh, run)
+    assert migrated.timers(run.run_id) == {}
     migrated.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 2}, outcomes=[an_outcome(TWO)]))
     tidied(migrated)
     assert whole_state(migrated, run) == whole_state(fresh, run), "a row of before is not the same as one of after"
+    timer = Timer(tick_source="tsc", tick_cost_ns=8, thread_cpu_clock_cost_ns=250)
+    migrated.add_invocation(run, an_invocation(run, 5, cpu_ns={ONE: 2}, timers={ONE: timer}))
+    assert migrated.timers(run.run_id) == {ONE: timer}
     migrated.close()
     fresh.close()

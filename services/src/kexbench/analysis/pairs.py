@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
-from kexbench.analysis.estimates import RatioEstimate, compare, log_ratios
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RatioEstimate, compare, log_ratios
 from kexbench.domain.samples import Invocation, Metric
 
 
@@ -46,14 +46,14 @@ def pair_verdict(
     second = invocation_medians(invocations, case_id, against, metric)
     if not first or not second:
         return None
-    logs = log_ratios(first, second)
-    enough = len(logs) >= 3 and min([*first.values(), *second.values()]) > 0
+    shared = len(first.keys() & second.keys())
+    enough = shared >= MIN_COMPARED_INVOCATIONS and min([*first.values(), *second.values()]) > 0
     return PairVerdict(
         case_id=case_id,
         metric=metric,
         subject_ns=float(np.median(list(first.values()))),
         against_ns=float(np.median(list(second.values()))),
         ratio=compare(first, second),
-        resolves=smallest_detectable_change(pair_sd_of(logs), len(logs)) if enough else None,
-        invocations=len(logs),
+        resolves=smallest_detectable_change(pair_sd_of(log_ratios(first, second)), shared) if enough else None,
+        invocations=shared,
     )

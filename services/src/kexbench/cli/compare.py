@@ -14,9 +14,10 @@ from kexbench.cli.references import typed_reference
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric
+from kexbench.pipeline import read_spec
 from kexbench.planning.compose import Wish, affordable_invocations
-from kexbench.planning.documents import parse_document, validate
-from kexbench.planning.spec import Matrix, Spec
+from kexbench.planning.plan import read_matrices
+from kexbench.planning.spec import Matrix
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -75,17 +76,13 @@ def compare(
     else:
         _print(cases, references, found)
         _explain(cases, done, found[Metric.CPU_NS])
-    costs_more = any(one and one.ratio and one.ratio.verdict == "more" for one in found[Metric.CPU_NS].values())
-    raise typer.Exit(done.exit_status or (3 if costs_more else 0))
+    verdicts = [one.ratio.verdict for one in found[Metric.CPU_NS].values() if one and one.ratio]
+    raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
 
 
 def matrices_of(spec: Path) -> list[Matrix]:
     """The matrices of a spec file, whatever its subjects. Raises DocumentError."""
-    document = parse_document(spec.read_text(encoding="utf-8"), str(spec))
-    found, faults = validate(document, Spec)
-    if found is None:
-        raise typer.BadParameter(faults[0].render(str(spec)))
-    return found.matrix
+    return read_matrices(read_spec(spec), str(spec))
 
 
 Verdicts = dict[str, PairVerdict | None]

@@ -51,9 +51,9 @@ def qualify(
     installation = Installation(Settings())
     cases = cases_for(KINDS, case or ())
     status = 0
+    for unknown in set(libraries or ()) - set(LIBRARIES):
+        raise typer.BadParameter(f"no relinks can be made of {unknown}; there are {', '.join(LIBRARIES)}")
     for library in libraries or LIBRARIES:
-        if library not in LIBRARIES:
-            raise typer.BadParameter(f"no relinks can be made of {library}; there are {', '.join(LIBRARIES)}")
         status = status or run_wish(installation, _wish(library, cases, invocations)).exit_status
     with reach_service(installation) as address:
         found = ApiClient(address).qualifications(group)

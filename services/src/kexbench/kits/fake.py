@@ -10,7 +10,7 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
 
 SETTINGS = (
-    *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after"),
+    *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after", "contention", "coherency"),
     *("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
 )
 """Those of workers/handshake/backend_fake.c."""

@@ -8,7 +8,7 @@ from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
 from kexbench.planning.expand import MAX_CASES, count_cases, expand
-from kexbench.planning.spec import Catalogue, Spec
+from kexbench.planning.spec import Catalogue, Matrix, Spec
 from kexbench.planning.subjects import UnknownSelector, resolve
 
 BATCH_NS = 5_000_000
@@ -22,6 +22,16 @@ def read_catalogue(text: str, file: str) -> Catalogue:
     if catalogue is None:
         raise DocumentError(file, faults)
     return catalogue
+
+
+def read_matrices(text: str, file: str) -> list[Matrix]:
+    """The matrices of a spec, whatever its subjects. Raises DocumentError."""
+    document = parse_document(text, file)
+    spec, faults = validate(document, Spec)
+    faults += _too_large(document)
+    if spec is None or faults:
+        raise DocumentError(file, faults)
+    return spec.matrix
 
 
 def make_plan(text: str, file: str, catalogue: Catalogue, invocations: int | None = None) -> Plan:

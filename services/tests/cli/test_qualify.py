@@ -1,0 +1,45 @@
+"""What `qualify` refuses, and what a spec with `resolve` says on a machine that nothing is known of."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+RESOLVE = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: fine }
+subjects: [{ openssl: system }]
+matrix: { protocol: [TLSv1.2], keyExchange: [RSA] }
+measure: { resolve: 1% }
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("wolfssl",), "no relinks can be made of wolfssl; there are openssl, gnutls"),
+        (("openssl", "wolfssl"), "no relinks can be made of wolfssl; there are openssl, gnutls"),
+        (("openssl", "--case", "*nothing*"), "no case is called *nothing*; there are tlsv1.2_rsa_rsa-2048_aes-128-gcm"),
+        (("openssl", "--invocations", "11"), "greater than or equal to 12"),
+        (("openssl", "--group", "2"), "greater than or equal to 3"),
+    ],
+)
+def test_a_wrong_command_line_is_a_usage_error_before_anything_is_built(
+    arguments: tuple[str, ...], says: str, cli: Cli
+) -> None:
+    done = cli("qualify", *arguments)
+    assert done.status == 2
+    assert says in " ".join(done.err.replace("│", " ").split())
+    assert not (cli.folder / "home").exists()
+
+
+def test_what_a_change_takes_is_not_guessed_where_nothing_is_qualified(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "fine.yaml"
+    path.write_text(RESOLVE)
+    done = cli("run", str(path))
+    assert done.status == 1
+    assert f"{path}:1:1: measure.resolve: nothing is known of openssl on this machine" in done.err
+    assert "run kexbench qualify openssl, or say invocations" in done.err
+    assert not (cli.folder / "home" / "runs").exists()

@@ -1,0 +1,27 @@
+"""The fake backend's settings are known on both sides: what the worker takes can be written behind a reference."""
+
+import re
+from pathlib import Path
+
+from kexbench.kits.fake import SETTINGS
+from kexbench.runner.worker import Worker
+from kexbench.settings import Settings
+from tests.conftest import FakeKit
+
+NEVER_WRITTEN = {"version", "architecture"}
+"""The version stands first in a source; the architecture is this machine's."""
+
+
+def test_every_setting_of_the_backend_and_no_other_can_stand_behind_a_reference() -> None:
+    protocol = (Settings().workers / "PROTOCOL.md").read_text()
+    section = protocol.split("## The fake backend")[1]
+    documented = {
+        name for row in re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE) for name in row[1:-1].split("`, `")
+    }
+    assert documented - NEVER_WRITTEN == set(SETTINGS)
+
+
+def test_the_worker_takes_all_of_them(fake_kit: FakeKit, tmp_path: Path) -> None:
+    folder, kit = fake_kit("+".join(["fake@1.0", *(f"{name}=1" for name in SETTINGS)]))
+    with Worker(kit.launch(folder, tmp_path), tmp_path / "log") as worker:
+        assert worker.hello.version == "1.0"

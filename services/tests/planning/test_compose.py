@@ -1,0 +1,139 @@
+"""Specs that commands write: what is wished for is exactly what is planned."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kexbench.domain.cases import Case, impossible
+from kexbench.domain.dimensions import Method, Protocol, Resumption
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.material import least_ocsp_bytes
+from kexbench.domain.plans import Measure, Plan
+from kexbench.planning.compose import (
+    BATCH_NS,
+    LEAST_INVOCATIONS,
+    MOST_INVOCATIONS,
+    Wish,
+    affordable_invocations,
+    chosen,
+    matrix_entry,
+    spec_text,
+)
+from kexbench.planning.estimate import estimated_seconds
+from kexbench.planning.plan import make_plan
+from kexbench.planning.spec import Matrix
+from tests.builders import a_catalogue
+from tests.domain.spaces import sample
+
+SAMPLE = 1500
+SUBJECTS = (SubjectRef.parse("fake@1.0"), SubjectRef.parse("openssl@prefix:/opt/own-build"))
+LONG_S = 900_000
+
+
+def possible_cases() -> tuple[Case, ...]:
+    """Of the whole matrix, each once; those with an OCSP response that can be made so small."""
+    found = [point for point in sample(SAMPLE) if not impossible(point) and _makeable(point)]
+    return tuple({case.case_id: Case.model_validate(case.model_dump()) for case in found}.values())
+
+
+def _makeable(case: Case) -> bool:
+    return case.ocsp_bytes == 0 or case.ocsp_bytes >= least_ocsp_bytes(case)
+
+
+def planned(*cases: Case) -> Plan:
+    wish = Wish("wish", "What is «wished» for: 'all'", SUBJECTS, cases, invocations=7, max_duration_s=LONG_S)
+    return make_plan(spec_text(wish), "wish.yaml", a_catalogue())
+
+
+CASES = possible_cases()
+
+
+def test_the_sample_meets_every_dimension_of_the_matrix() -> None:
+    assert len(CASES) > 250
+    assert {case.protocol for case in CASES} == set(Protocol)
+    assert {case.key_exchange.method for case in CASES} == set(Method)
+    assert {case.resumption for case in CASES} == set(Resumption)
+    met = Counter(name for case in CASES for name in case.variation)
+    assert min(met[name] for name in ("ocsp_bytes", "anti_replay", "fips", "peer", "threads", "cpu_features")) >= 3
+
+
+def test_a_wish_for_one_case_is_a_plan_of_exactly_this_case() -> None:
+    for case in CASES:
+        plan = planned(case)
+        assert plan.cases == (case,), case.case_id
+        assert plan.skipped == ()
+
+
+def test_a_wish_for_many_cases_keeps_their_order_subjects_and_measure() -> None:
+    plan = planned(*CASES)
+    assert plan.cases == CASES
+    assert [subject.reference for subject in plan.subjects] == [str(subject) for subject in SUBJECTS]
+    assert (plan.measure.invocations, plan.measure.batches, plan.measure.max_duration_s) == (7, 12, LONG_S)
+    assert plan.description == "What is «wished» for: 'all'"
+
+
+@pytest.mark.parametrize("sentinel", [False, True])
+def test_a_sentinel_is_measured_along_only_where_it_is_wished_for(sentinel: bool) -> None:
+    catalogue = a_catalogue().model_copy(update={"sentinel": "openssl@system"})
+    wish = Wish("wish", "", SUBJECTS, CASES[:1], invocations=6, sentinel=sentinel)
+    plan = make_plan(spec_text(wish), "wish.yaml", catalogue)
+    assert plan.sentinel == ("openssl@system" if sentinel else None)
+
+
+def test_an_entry_leaves_out_what_its_case_does_not_have() -> None:
+    case = Case.model_validate({"protocol": "TLSv1.2", "key_exchange": "DHE-RSA", "rsa_bits": 3072, "group": "dh-2432"})
+    assert matrix_entry(case) == {
+        "protocol": ["TLSv1.2"],
+        "keyExchange": ["DHE-RSA"],
+        "cipher": ["AES-128-GCM"],
+        "rsaBits": [3072],
+        "dhBits": [2432],
+    }
+
+
+MATRICES = (
+    Matrix.model_validate({"protocol": ["TLSv1.2", "TLSv1.3"], "keyExchange": ["RSA", "ECDHE-RSA"]}),
+    Matrix.model_validate({"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-RSA"], "group": ["P-256", "X25519"]}),
+)
+TLS_1_2_RSA, TLS_1_2_ECDHE, TLS_1_3_P256, TLS_1_3_X25519 = (
+    "tlsv1.2_rsa_rsa-2048_aes-128-gcm",
+    "tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm",
+    "tlsv1.3_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm",
+    "tlsv1.3_ecdhe-rsa_rsa-2048_x25519_aes-128-gcm",
+)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        ((), [TLS_1_2_RSA, TLS_1_2_ECDHE, TLS_1_3_P256, TLS_1_3_X25519]),
+        (("*x25519*",), [TLS_1_3_X25519]),
+        (("*_p-256_*",), [TLS_1_2_ECDHE, TLS_1_3_P256]),
+        (("*x25519*", "tlsv1.2_rsa*"), [TLS_1_2_RSA, TLS_1_3_X25519]),
+        ((TLS_1_3_P256,), [TLS_1_3_P256]),
+        (("x25519",), []),
+        (("*X25519*",), []),
+    ],
+)
+def test_cases_are_chosen_by_the_glob_that_their_whole_id_fits(patterns: tuple[str, ...], expected: list[str]) -> None:
+    assert [case.case_id for case in chosen(MATRICES, patterns)] == expected
+
+
+@given(
+    cases=st.lists(st.sampled_from(CASES), min_size=1, max_size=40),
+    subjects=st.integers(1, 6),
+    seconds=st.floats(0, 100_000),
+)
+def test_as_many_invocations_as_fit_into_the_time_and_never_beyond_the_bounds(
+    cases: list[Case], subjects: int, seconds: float
+) -> None:
+    def takes(invocations: int) -> float:
+        measure = Measure(invocations=invocations, batches=12, batch_ns=BATCH_NS, max_duration_s=1)
+        return estimated_seconds(tuple(cases), subjects, 1, measure)
+
+    found = affordable_invocations(tuple(cases), subjects, seconds)
+    assert LEAST_INVOCATIONS <= found <= MOST_INVOCATIONS
+    assert found == LEAST_INVOCATIONS or takes(found) <= seconds * 1.0001
+    assert found == MOST_INVOCATIONS or takes(found + 1) > seconds * 0.9999

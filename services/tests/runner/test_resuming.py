@@ -1,0 +1,79 @@
+"""Wherever a results file was cut, the resumed job has every invocation once, with the same values."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kexbench.domain.samples import Invocation, Outcome, OutcomeKind, Sample
+from kexbench.runner import job
+from kexbench.runner.order import Turn
+from kexbench.runner.results import read_results
+from kexbench.runner.ticket import Ticket
+from tests.builders import a_run, a_ticket, an_invocation, an_outcome
+from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
+
+SUBJECT, BARE = "fake@1.0+noise=0", "fake@2.0+unsupported=1"
+Values = dict[tuple[str, int], tuple[Sample, ...]]
+
+
+def measure(ticket: Ticket) -> list[Invocation]:
+    log = ticket.results.parent / "worker.log"
+    list(job.measure_job(ticket, UNPINNED, log, lambda: QUIET, lambda: False))
+    return read_results(ticket.results)
+
+
+def values(invocations: list[Invocation]) -> Values:
+    """Fails where one is there twice."""
+    found = {(one.case_id, one.invocation): one.samples for one in invocations}
+    assert len(found) == len(invocations)
+    return found
+
+
+def outcomes(invocations: list[Invocation]) -> Counter[str]:
+    return Counter(one.case_id for one in invocations for _ in one.outcomes)
+
+
+def test_a_job_cut_at_or_beside_any_line_is_measured_to_the_same_end(make_ticket: MakeTicket) -> None:
+    ticket = make_ticket(SUBJECT, BARE, invocations=2, batches=2)
+    ticket.results.parent.mkdir()
+    whole = measure(ticket)
+    content = ticket.results.read_bytes()
+    ends = [0, *(position + 1 for position, byte in enumerate(content) if byte == 0x0A)]
+    assert len(ends) == 1 + 4
+    for cut in sorted({max(0, min(end + beside, len(content))) for end in ends for beside in (-1, 0, 1, 300)}):
+        ticket.results.write_bytes(content[:cut])
+        resumed = measure(ticket)
+        assert values(resumed) == values(whole), f"cut at {cut}"
+        assert outcomes(resumed) == {case.case_id: 1 for case in ticket.cases}, "what is unsupported is tried once"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("resuming")
+
+
+RUN = a_run()
+TICKET = a_ticket(RUN)
+
+
+def a_measurement(_: Ticket, turn: Turn, *more: object) -> Invocation:
+    """Without workers, so that every cut can be tried."""
+    dead: list[Outcome] = [an_outcome("fake@1.1", OutcomeKind.CRASHED, "«é»\n")]
+    return an_invocation(RUN, turn.invocation, case_id=turn.case_id, cpu_ns={"fake@1.0": [1, 2]}, outcomes=dead)
+
+
+@given(cut=st.floats(0, 1), again=st.floats(0, 1))
+def test_a_job_cut_at_any_byte_twice_has_every_invocation_once(folder: Path, cut: float, again: float) -> None:
+    ticket = TICKET.model_copy(update={"results": folder / "results.ndjson"})
+    ticket.results.unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(job, "measure_invocation", a_measurement)
+        whole = values(measure(ticket))
+        assert whole.keys() == {(case.case_id, number) for case in RUN.plan.cases for number in TICKET.job.numbers}
+        for share in (cut, again):
+            content = ticket.results.read_bytes()
+            ticket.results.write_bytes(content[: round(share * len(content))])
+            assert values(measure(ticket)) == whole

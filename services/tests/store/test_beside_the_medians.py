@@ -1,0 +1,138 @@
+"""What a store holds beside subjects' medians: the sentinel, variants, what was negotiated, clocks, and the past."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from kexbench.domain.plans import SENTINEL
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Metric, Timer
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import Store
+from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
+from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
+
+pytestmark = pytest.mark.xdist_group("store")
+FROZEN = {SENTINEL: a_kit("openssl@system", version="3.0.2")}
+SYSTEM, RELINK, COPY, BURN = (f"openssl@system{suffix}" for suffix in ("", "+relink=1", "+relink=1+copy=2", "+burn=9"))
+TIMER = Timer(tick_source="tsc", tick_cost_ns=8.5, thread_cpu_clock_cost_ns=251.25)
+
+
+def with_sentinel(store: Store, run_id: str = "one", *, day: int = 0) -> Run:
+    return started(store, a_run(run_id, kits=FROZEN, created_at=NOON + timedelta(days=day)))
+
+
+def with_variants(store: Store, run_id: str = "one") -> Run:
+    kits = {reference: a_kit(reference, version="3.0.2") for reference in (SYSTEM, RELINK, COPY, BURN)}
+    return started(store, a_run(run_id, kits=kits))
+
+
+def frozen_medians(store: Store, *run_ids: str) -> list[tuple[str, str, float]]:
+    return [(row.run_id, row.case.case_id, row.median) for row in store.sentinels(Metric.CPU_NS, run_ids)]
+
+
+def test_the_sentinel_is_neither_among_the_subjects_nor_in_their_numbers(store: Store) -> None:
+    run = with_sentinel(store)
+    store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 10, SENTINEL: 99}, outcomes=[an_outcome(TWO)]))
+    store.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 10}, outcomes=[an_outcome(SENTINEL)]))
+    assert [row.library for row in store.subjects()] == ["fake"]
+    assert medians(store) == medians(store, replace(CPU, run_id=run.run_id)) == [(ONE, 10)] * 2
+    assert [row.subject.version for row in store.outcomes(CPU)] == ["1.1"]
+    assert {row["library"] for row in store.export(CPU)} == {"fake"}
+
+
+def test_a_library_that_is_the_sentinel_and_a_subject_too_keeps_both_apart(store: Store) -> None:
+    run = started(store, a_run(kits=FROZEN | {SYSTEM: FROZEN[SENTINEL]}))
+    store.add_invocation(run, an_invocation(run, cpu_ns={SYSTEM: 10, SENTINEL: 99}))
+    assert medians(store) == [(SYSTEM, 10)]
+    assert medians(store, replace(CPU, sentinel=True)) == [(SYSTEM, 99)]
+    assert frozen_medians(store, run.run_id) == [(run.run_id, RSA, 99)]
+
+
+def test_the_sentinels_of_several_runs_are_read_together_with_their_units(store: Store) -> None:
+    runs = [with_sentinel(store, run_id, day=day) for day, run_id in enumerate(("one", "two", "three"))]
+    for value, run in enumerate(runs, start=1):
+        for number in (0, 4):
+            store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 7, SENTINEL: [value, value, 90]}))
+    assert sorted(frozen_medians(store, "one", "three")) == [("one", RSA, 1)] * 2 + [("three", RSA, 3)] * 2
+    found = store.sentinels(Metric.SERVER_CPU_NS, ["two"])
+    assert {row.unit for row in found} == {f"{runs[1].plan.jobs[job].job_id}/{n}" for job, n in ((0, 0), (1, 4))}
+    assert {(row.median, row.subject.kit_id) for row in found} == {(2, FROZEN[SENTINEL].kit_id)}
+    assert frozen_medians(store) == frozen_medians(store, "none") == []
+
+
+def test_a_sentinel_of_a_half_stored_invocation_does_not_count(store: ClickHouseStore) -> None:
+    run = with_sentinel(store)
+    dies_after(1, store, run, an_invocation(run, cpu_ns={ONE: 1, SENTINEL: 2}))
+    assert frozen_medians(store, run.run_id) == []
+
+
+def test_only_what_was_measured_before_a_moment_is_read(store: Store) -> None:
+    runs = [with_sentinel(store, run_id, day=day) for day, run_id in enumerate(("one", "two", "three"))]
+    for value, run in enumerate(runs, start=1):
+        store.add_invocation(run, an_invocation(run, cpu_ns={ONE: value, SENTINEL: 10 * value}))
+    for sentinel, factor, name in ((False, 1, ONE), (True, 10, SYSTEM)):
+        selection = replace(CPU, sentinel=sentinel)
+        assert medians(store, selection) == [(name, 3 * factor)]
+        assert medians(store, replace(selection, before=runs[2].created_at)) == [(name, 2 * factor)]
+        assert medians(store, replace(selection, before=runs[1].created_at)) == [(name, factor)]
+        assert medians(store, replace(selection, before=runs[0].created_at)) == []
+
+
+def test_variants_are_read_where_they_are_asked_for_or_their_run_is_named(store: Store) -> None:
+    run = with_variants(store)
+    store.add_invocation(
+        run, an_invocation(run, cpu_ns={SYSTEM: 1, RELINK: 2, COPY: 3, BURN: 4}, outcomes=[an_outcome(ONE)])
+    )
+    assert medians(store) == [(SYSTEM, 1)]
+    assert [row.source for row in store.subjects()] == ["system"]
+    everything = [(SYSTEM, 1), (BURN, 4), (RELINK, 2), (COPY, 3)]
+    assert medians(store, replace(CPU, variants=True)) == everything
+    assert medians(store, replace(CPU, run_id=run.run_id)) == everything
+    assert [row["source"] for row in store.export(CPU)] == ["system"]
+
+
+def test_outcomes_of_variants_are_left_out_too(store: Store) -> None:
+    run = with_variants(store)
+    store.add_invocation(run, an_invocation(run, outcomes=[an_outcome(SYSTEM), an_outcome(COPY)]))
+    assert [row.subject.source for row in store.outcomes(CPU)] == ["system"]
+    assert len(store.outcomes(replace(CPU, variants=True))) == 2
+
+
+def test_settings_of_the_fake_are_no_variants(store: Store) -> None:
+    run = started(store, a_run(spec=SPEC.replace("[1.0, 1.1]", "[1.0+seed=1+step=1.02]")))
+    store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0+seed=1+step=1.02": 5}))
+    assert medians(store) == [("fake@1.0+seed=1+step=1.02", 5)]
+
+
+def test_what_was_negotiated_is_known_for_each_run_case_and_subject(store: Store) -> None:
+    run, other = with_sentinel(store), with_sentinel(store, "two", day=1)
+    invocation = an_invocation(run, cpu_ns={ONE: 1, SENTINEL: 2})
+    store.add_invocation(run, invocation)
+    store.add_invocation(run, an_invocation(run, 1, cpu_ns={TWO: 1}, case_id=ECDSA))
+    store.add_invocation(other, an_invocation(other, cpu_ns={ONE: 1}))
+    found = {(row.run_id, row.case_id, row.reference): row.negotiated for row in store.negotiated(["one"])}
+    assert found.keys() == {("one", RSA, ONE), ("one", RSA, SENTINEL), ("one", ECDSA, TWO)}
+    assert found["one", RSA, ONE] == invocation.negotiated[ONE]
+    assert {row.run_id for row in store.negotiated(["one", "two", "none"])} == {"one", "two"}
+    assert store.negotiated([]) == []
+
+
+def test_the_clocks_of_a_run_are_those_of_its_newest_invocation(store: Store) -> None:
+    run, other = started(store), started(store, a_run("other", created_at=NOON + timedelta(days=1)))
+    older, newer = TIMER, TIMER.model_copy(update={"tick_cost_ns": 9.0})
+    store.add_invocation(run, an_invocation(run, 3, cpu_ns={ONE: 1}, timers={ONE: newer, TWO: older}))
+    store.add_invocation(run, an_invocation(run, 0, cpu_ns={ONE: 1}, timers={ONE: older}))
+    store.add_invocation(other, an_invocation(other, cpu_ns={ONE: 1}))
+    assert store.timers(run.run_id) == {ONE: newer, TWO: older}
+    assert store.timers("other") == store.timers("none") == {}
+
+
+def test_the_metrics_are_those_that_have_numbers(store: Store) -> None:
+    assert store.metrics() == set()
+    run = started(store)
+    store.add_invocation(run, an_invocation(run, outcomes=[an_outcome(ONE)]))
+    assert store.metrics() == set()
+    store.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 1}))
+    assert store.metrics() == {"cpu_ns", "client_cpu_ns", "server_cpu_ns"}
