@@ -55,8 +55,8 @@ def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
 
 
 def run_gnutls_benchmark(cpu: int | None) -> Iterator[tuple[str, float]]:
-    """Each section with its average time of a handshake in nanoseconds, which it takes by the clock of the process's CPU
-    time. Raises FileNotFoundError."""
+    """Each section with its average time of a handshake in nanoseconds, which it takes by its process's CPU clock.
+    Raises FileNotFoundError."""
     with subprocess.Popen(["gnutls-cli", "--benchmark-tls-kx"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         if cpu is not None:
