@@ -6,11 +6,25 @@ from typing import Any
 
 import pytest
 
+from kexbench.analysis.detectable import invocations_for
+from kexbench.api.lab_models import QualificationRow, Qualifications
 from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.domain.plans import Plan
 from kexbench.kits import KitError, Shelf
-from kexbench.pipeline import VersionMismatch, execute_run, provide_kits, read_plan, start_run
+from kexbench.pipeline import (
+    VersionMismatch,
+    _invocations_to_resolve,
+    execute_run,
+    known_run,
+    places_of,
+    provide_kits,
+    read_plan,
+    start_run,
+)
+from kexbench.planning.documents import DocumentError
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
+from tests import builders
 
 SPEC = """\
 apiVersion: kexbench.dev/v1
@@ -93,3 +107,111 @@ def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> 
     with pytest.raises(KitError, match="is not on the shelf any more"):
         execute_run(one, folder, Silent())
     assert folder.events() == []
+
+
+WITH_OTHERS = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: others }
+subjects: [{ fake: tracked }, { openssl: "prefix:/opt/never" }]
+matrix: { protocol: [TLSv1.2], keyExchange: [RSA], peer: ["-", "server:fake@1.2", "client:fake@1.1.4"] }
+"""
+
+
+def with_others(tmp_path: Path) -> tuple[Installation, Plan]:
+    """An installation with a made-up sentinel, and a plan with peers. Only a real library beside it makes a plan take
+    the sentinel; that one is taken out again, since nothing of it is needed to provide the rest."""
+    one = installation(tmp_path)
+    catalogue = tmp_path / "libraries.yaml"
+    catalogue.write_text(catalogue.read_text().replace("libraries:", "sentinel: fake@9.0\nlibraries:"))
+    (tmp_path / "others.yaml").write_text(WITH_OTHERS)
+    plan, _ = read_plan(one, tmp_path / "others.yaml")
+    assert plan.sentinel == "fake@9.0"
+    return one, plan.model_copy(update={"subjects": plan.subjects[:1]})
+
+
+def test_the_sentinel_and_every_peer_have_their_kits_each_once(tmp_path: Path) -> None:
+    one, plan = with_others(tmp_path)
+    said: list[str] = []
+    kits = provide_kits(one, plan, said.append)
+    assert {reference: kit.version for reference, kit in kits.items()} == {
+        "sentinel": "9.0", "fake@1.1.4": "1.1.4", "fake@1.2": "1.2"
+    }  # fmt: skip
+    assert said[0] == "freezing a sentinel: there is none yet"
+    frozen = one.kits().frozen()
+    assert frozen is not None
+    assert frozen.kit_id == kits["sentinel"].kit_id
+    assert len(one.kits().list()) == 3
+
+
+def test_a_plan_without_a_sentinel_freezes_none(tmp_path: Path) -> None:
+    one, plan = with_others(tmp_path)
+    kits = provide_kits(one, plan.model_copy(update={"sentinel": None}), lambda _: None)
+    assert kits.keys() == {"fake@1.1.4", "fake@1.2"}
+    assert one.kits().frozen() is None
+
+
+@pytest.mark.parametrize("lost", ["sentinel", "fake@1.2"])
+def test_a_run_whose_sentinel_or_peer_is_gone_is_not_resumed_and_says_whose_kit_it_is(
+    lost: str, tmp_path: Path
+) -> None:
+    one, plan = with_others(tmp_path)
+    folder = start_run(one, plan, WITH_OTHERS, Silent())
+    kit = folder.run().kits[lost]
+    shutil.move(one.kits().folder(kit.kit_id), tmp_path / "elsewhere")
+    with pytest.raises(KitError, match="is not on the shelf any more") as caught:
+        execute_run(one, folder, Silent())
+    assert str(caught.value).startswith(f"{lost}:")
+    assert kit.kit_id in str(caught.value)
+    assert caught.value.remedy == "start a new run of the spec"
+    assert folder.events() == []
+
+
+def test_a_run_with_all_its_kits_knows_where_each_lies(tmp_path: Path) -> None:
+    one, plan = with_others(tmp_path)
+    folder = start_run(one, plan, WITH_OTHERS, Silent())
+    run = folder.run()
+    places = places_of(one, run)
+    assert places.kits == {reference: one.kits().folder(kit.kit_id) for reference, kit in run.kits.items()}
+    assert places.kits.keys() == {"sentinel", "fake@1.1.4", "fake@1.2"}
+    assert all((places.material / files.key).is_file() for files in run.material.values())
+    found = known_run(one, run.run_id)
+    assert found is not None
+    assert found.path == folder.path
+    assert known_run(one, "another") is None
+
+
+def qualified(**pair_sds: float) -> Qualifications:
+    """By library, each of one case, which is all that the number of invocations depends on."""
+    row = QualificationRow.model_construct
+    rows = [row(library=library.rstrip("_"), pair_sd=pair_sd) for library, pair_sd in pair_sds.items()]
+    return Qualifications.model_construct(rows=rows)
+
+
+def a_resolving_plan(share: str) -> Plan:
+    text = builders.SPEC.replace("invocations: 6", f"resolve: {share}").replace(
+        "  - fake: [1.0, 1.1]", "  - openssl: [system]\n  - gnutls: [system]"
+    )
+    return builders.a_plan(text)
+
+
+def test_the_noisiest_case_of_all_libraries_decides_how_many_invocations_a_change_takes() -> None:
+    known = qualified(openssl=0.004, openssl_=0.02, gnutls=0.01, fake=0.5)
+    found = _invocations_to_resolve(a_resolving_plan("1%"), Path("spec.yaml"), known)
+    assert found == invocations_for(0.02, 0.01)
+    assert found > invocations_for(0.01, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        (qualified(openssl=0.01), "spec.yaml:1:1: measure.resolve: nothing is known of gnutls on this machine"),
+        (
+            qualified(openssl=0.01, gnutls=0.9),
+            "a change of 1.0% takes 9[0-9],[0-9]{3} invocations here, more than 1,000",
+        ),
+    ],
+)
+def test_a_change_that_cannot_be_resolved_is_a_fault_of_the_spec(known: Qualifications, says: str) -> None:
+    with pytest.raises(DocumentError, match=says):
+        _invocations_to_resolve(a_resolving_plan("1%"), Path("spec.yaml"), known)

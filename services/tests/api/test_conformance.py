@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,27 +13,35 @@ from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import allow_header_conformance
 
 from kexbench.api.app import create_app
+from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import RunState
 from kexbench.schemas import generated_files
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import SECRET, ClientOf
-from tests.builders import REFERENCE, SPEC, a_run, an_event, an_invocation, an_outcome
+from tests.builders import NOON, REFERENCE, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 
+COPY = "openssl@system+relink=1+copy=2"
+THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
 document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.json"]))
 
 
 @pytest.fixture(scope="module")
 def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
-    """An application whose store holds one run with numbers and outcomes."""
+    """An application whose store holds two runs with numbers, outcomes, a sentinel, thread counts and an A/A pair."""
     store = ClickHouseStore(warm_chdb, "conformance", EngineClauses())
     store.migrate()
-    run = a_run("one", spec=SPEC + REFERENCE)
-    store.add_run(run)
-    store.add_event(an_event(run, RunState.FINISHED))
-    for number in range(6):
-        invocation = an_invocation(run, number, cpu_ns={"fake@1.0": 5}, outcomes=[an_outcome("fake@1.1")])
-        store.add_invocation(run, invocation)
+    for day, run_id in enumerate(("one", "two")):
+        kits = {SENTINEL: a_kit("openssl@system", version="3.0.2"), COPY: a_kit(COPY, version="3.0.2")}
+        kits[COPY.partition("+copy")[0]] = a_kit(COPY.partition("+copy")[0], version="3.0.2")
+        run = a_run(run_id, spec=THREADS + REFERENCE, kits=kits, created_at=NOON + timedelta(days=day))
+        store.add_run(run)
+        store.add_event(an_event(run, RunState.FINISHED))
+        for case, number in product(run.plan.cases, range(6)):
+            cpu_ns = {"fake@1.0": 5 + number, **dict.fromkeys(kits, 7 + number)}
+            outcomes = [an_outcome("fake@1.1")]
+            invocation = an_invocation(run, number, case_id=case.case_id, cpu_ns=cpu_ns, outcomes=outcomes)
+            store.add_invocation(run, invocation)
     yield create_app(store, SECRET, None)
     store.close()
 

@@ -105,10 +105,11 @@ def _qualified(rows: Iterable[MedianRow], group: int) -> Iterable[QualificationR
             continue  # made-up libraries have settings where others have variants
         by_cell[row.subject.library, row.case.case_id][row.subject.source].append(row)
     for (library, case_id), sources in sorted(by_cell.items()):
-        relinked = [_medians(found) for source, found in sources.items() if _is_relink(source)]
         for copied in _copies(sources):
-            same = [_medians(sources[_original(copied)]), _medians(sources[copied])]
             newest = max(sources[copied], key=lambda row: row.measured_at)
+            found = {source: _medians(stored, newest.run_id) for source, stored in sources.items()}
+            same = [found[_original(copied)], found[copied]]
+            relinked = [medians for source, medians in found.items() if medians and _is_relink(source)]
             if judged := qualify_case(case_id, "", same, relinked, group=group, seed=0):
                 yield _row(library, newest, judged)
                 break
@@ -150,5 +151,5 @@ def _is_relink(source: str) -> bool:
     return variant.relink is not None and variant.copy is None and variant.burn is None
 
 
-def _medians(rows: list[MedianRow]) -> Medians:
-    return {f"{row.run_id}/{row.unit}": row.median for row in rows}
+def _medians(rows: list[MedianRow], run_id: str) -> Medians:
+    return {row.unit: row.median for row in rows if row.run_id == run_id}

@@ -1,5 +1,6 @@
 """The questions the dashboard and the command line may ask."""
 
+import re
 from collections import defaultdict
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -54,7 +55,7 @@ CaseId = Annotated[str, Query(max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2
 
 
 def _date_and_time(text: Any) -> Any:
-    if isinstance(text, str) and "-" not in text:
+    if isinstance(text, str) and not re.match(r"\d{4}-\d{2}-", text):
         raise ValueError("must be a date and time")  # numbers would pass as seconds since 1970
     return text
 
