@@ -1,18 +1,27 @@
 """GnuTLS's own benchmark beside the worker."""
 
+import math
 import os
 import re
 import statistics
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
+
+import scipy
 
 from bench.lab import BATCH_NS, Lab, Scale
 from bench.peers import Peer
+from kexbench.analysis.estimates import RatioEstimate, verdict
 from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
 
 SUBJECT = "gnutls@system"
 _SECTION = re.compile(r"\(TLS1\.[23]\).*")
+_DEVIATION = re.compile(r"standard deviation: (?P<value>[\d.]+) (?P<unit>ms|µs)")
+SECTION_NS = 5e9
+"""It spends five seconds on each."""
 _TIME = re.compile(r"avg\. handshake time: (?P<value>[\d.]+) (?P<unit>ms|µs)")
 
 
@@ -40,42 +49,70 @@ CASES = {
 def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
     """Ours before and after, theirs in between."""
     before = {case: _measure(lab, case, scale) for case in CASES.values()}
-    theirs = dict(run_gnutls_benchmark(lab.cpus.measuring))
-    for section, case in CASES.items():
-        turns_ns = (before[case] + _measure(lab, case, scale)) / 2
-        if section in theirs:
+    theirs = {section.name: section for section in run_gnutls_benchmark(lab.cpus.measuring)}
+    for name, case in CASES.items():
+        ours = [*before[case], *_measure(lab, case, scale)]
+        if name in theirs:
             yield Peer(
                 case=case,
                 name="gnutls-cli",
-                ours_ns=turns_ns,
+                ours_ns=statistics.median(ours),
                 ours_turns_ns=None,
-                theirs_ns=theirs[section],
-                ratio=None,
+                theirs_ns=theirs[name].handshake_ns,
+                ratio=_ratio(ours, theirs[name]),
             )
 
 
-def run_gnutls_benchmark(cpu: int | None) -> Iterator[tuple[str, float]]:
-    """Each section with its average time of a handshake in nanoseconds, which it takes by its process's CPU clock.
+@dataclass(frozen=True)
+class Section:
+    """A key exchange as it was measured by the other program, with its own standard deviation over handshakes."""
+
+    name: str
+    handshake_ns: float
+    deviation_ns: float
+    handshakes: float
+
+
+def _ratio(ours: list[float], theirs: Section) -> RatioEstimate:
+    """Ours to theirs, with a 95% interval from our invocations and their handshakes. What the machine did between
+    minutes is not in it."""
+    mean = statistics.fmean(ours)
+    variance = statistics.variance(ours) / len(ours) / mean**2
+    variance += (theirs.deviation_ns / theirs.handshake_ns) ** 2 / theirs.handshakes
+    reach = float(scipy.stats.t.ppf(0.975, len(ours) - 1)) * math.sqrt(variance)
+    centre = math.log(mean / theirs.handshake_ns)
+    low, high = math.exp(centre - reach), math.exp(centre + reach)
+    return RatioEstimate(math.exp(centre), low, high, paired=False, verdict=verdict(math.exp(centre), low, high))
+
+
+def run_gnutls_benchmark(cpu: int | None) -> Iterator[Section]:
+    """Each section with its average time of a handshake, which it takes by its process's CPU clock.
     Raises FileNotFoundError."""
     with subprocess.Popen(["gnutls-cli", "--benchmark-tls-kx"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         if cpu is not None:
             os.sched_setaffinity(process.pid, {cpu})
-        section = ""
+        name, handshake_ns = "", 0.0
         for line in process.stdout:
             if found := _SECTION.search(line):
-                section = found[0].strip()
+                name = found[0].strip()
             elif found := _TIME.search(line):
-                yield section, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3)
+                handshake_ns = _nanoseconds(found)
+            elif found := _DEVIATION.search(line):
+                yield Section(name, handshake_ns, _nanoseconds(found), SECTION_NS / handshake_ns)
 
 
-def _measure(lab: Lab, case: Case, scale: Scale) -> float:
-    """CPU nanoseconds of a handshake's turns, the median over batches."""
-    turns = []
+def _nanoseconds(found: re.Match[str]) -> float:
+    return float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3)
+
+
+def _measure(lab: Lab, case: Case, scale: Scale) -> list[float]:
+    """CPU nanoseconds of a handshake's turns: the median of each invocation."""
+    medians = []
     for _ in range(max(3, scale.invocations // 4)):
         with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, scale.batches), SUBJECT) as party:
-            for number in range(2 + scale.batches):
-                batch = party.batch(BATCH_NS)
-                if number >= 2 and not batch.involuntary_switches:
-                    turns.append(((batch.client_cpu_ns or 0) + (batch.server_cpu_ns or 0)) / batch.handshakes)
-    return statistics.median(turns)
+            batches = [party.batch(BATCH_NS) for _ in range(WARM_UP_BATCHES + scale.batches)][WARM_UP_BATCHES:]
+            undisturbed = [batch for batch in batches if not batch.involuntary_switches] or batches
+            turns = [((one.client_cpu_ns or 0) + (one.server_cpu_ns or 0)) / one.handshakes for one in undisturbed]
+            medians.append(statistics.median(turns))
+    return medians

@@ -4,11 +4,13 @@ import statistics
 from dataclasses import dataclass
 
 from bench.lab import BATCH_NS, Lab, Scale
-from kexbench.analysis.estimates import RatioEstimate, compare
+from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Timer
+from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.order import rounds
 from kexbench.runner.party import Party
+from kexbench.runner.ticket import TicketKit
 
 TURNS = 5
 """Of a TLS 1.2 handshake, the most of what is measured here; the ticks are read once more than there are turns."""
@@ -20,12 +22,12 @@ class Overhead:
 
     case: Case
     subject: str
-    cpu_ns: float
+    cpu_ns: MedianEstimate
     split: RatioEstimate
     """Batches with tick readings against batches without, all CPU time of the thread."""
-    timers_share: float
+    timers_share: MedianEstimate
     """What the clocks cost by the worker's own measurement at its start."""
-    outside_share: float
+    outside_share: MedianEstimate
     """Making, comparing and freeing of objects, which is left out of the numbers."""
     invocations: int
 
@@ -35,38 +37,56 @@ def measure_overhead(lab: Lab, case: Case, subject: str, scale: Scale) -> Overhe
     kit = lab.kit(subject)
     split: dict[str, float] = {}
     unsplit: dict[str, float] = {}
-    costs, outside = [], []
-    timer = None
-    for invocation in range(scale.invocations):
-        with Party(lab.setting(case, {subject: kit}, scale.batches), subject) as party:
-            timer = party.timer
-            values: dict[str, list[float]] = {"split": [], "unsplit": []}
-            for number, order in enumerate(rounds(tuple(values), 2 + scale.batches, f"{case.case_id}/{invocation}")):
-                for kind in order:
-                    batch = party.batch(BATCH_NS, split=kind == "split")
-                    if number < 2 or batch.involuntary_switches:
-                        continue
-                    values[kind].append(batch.thread_cpu_ns / batch.handshakes)
-                    if batch.client_cpu_ns is not None and batch.server_cpu_ns is not None:
-                        turns_ns = batch.client_cpu_ns + batch.server_cpu_ns
-                        costs.append(turns_ns / batch.handshakes)
-                        outside.append((batch.thread_cpu_ns - turns_ns) / turns_ns)
-        if all(values.values()):
-            split[str(invocation)] = statistics.median(values["split"])
-            unsplit[str(invocation)] = statistics.median(values["unsplit"])
+    costs, outside, timers = [], [], []
+    for number in range(scale.invocations):
+        found = _invocation(lab, case, subject, kit, scale.batches, number)
+        if found is None:
+            continue
+        split[str(number)], unsplit[str(number)] = found.split_ns, found.unsplit_ns
+        costs.append(found.turns_ns)
+        outside.append(found.split_ns / found.turns_ns - 1)
+        timers.append(timers_ns(found.timer, found.turns_ns) / found.turns_ns)
     ratio = compare(split, unsplit)
-    if ratio is None or timer is None:
+    if ratio is None:
         raise RuntimeError(f"{case.case_id}: too few undisturbed batches on this machine")
-    cpu_ns = statistics.median(costs)
     return Overhead(
         case=case,
         subject=subject,
-        cpu_ns=cpu_ns,
+        cpu_ns=estimate_median(costs),
         split=ratio,
-        timers_share=timers_ns(timer, cpu_ns) / cpu_ns,
-        outside_share=statistics.median(outside),
+        timers_share=estimate_median(timers),
+        outside_share=estimate_median(outside),
         invocations=len(split),
     )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Medians over the undisturbed batches of one invocation, per handshake."""
+
+    split_ns: float
+    unsplit_ns: float
+    turns_ns: float
+    timer: Timer
+
+
+def _invocation(lab: Lab, case: Case, subject: str, kit: TicketKit, batches: int, number: int) -> _Found | None:
+    """None where every batch of a kind was disturbed."""
+    values: dict[str, list[float]] = {"split": [], "unsplit": []}
+    turns: list[float] = []
+    with Party(lab.setting(case, {subject: kit}, batches), subject) as party:
+        for row, order in enumerate(rounds(tuple(values), WARM_UP_BATCHES + batches, f"{case.case_id}/{number}")):
+            for kind in order:
+                batch = party.batch(BATCH_NS, split=kind == "split")
+                if row < WARM_UP_BATCHES or batch.involuntary_switches:
+                    continue
+                values[kind].append(batch.thread_cpu_ns / batch.handshakes)
+                if batch.client_cpu_ns is not None and batch.server_cpu_ns is not None:
+                    turns.append((batch.client_cpu_ns + batch.server_cpu_ns) / batch.handshakes)
+        if not all(values.values()):
+            return None
+        medians = {kind: statistics.median(found) for kind, found in values.items()}
+        return _Found(medians["split"], medians["unsplit"], statistics.median(turns), party.timer)
 
 
 def timers_ns(timer: Timer, cpu_ns: float) -> float:

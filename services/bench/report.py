@@ -6,7 +6,7 @@ from bench.calibration import Calibration
 from bench.detection import Pools
 from bench.overhead import Overhead
 from bench.peers import Peer
-from kexbench.analysis.estimates import RatioEstimate
+from kexbench.analysis.estimates import MedianEstimate, RatioEstimate
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.hosts import HostFacts
@@ -29,10 +29,10 @@ def overhead_table(found: Sequence[Overhead]) -> str:
     rows = [
         [
             f"{one.subject.partition('@')[0]} {one.case.label}",
-            f"{one.cpu_ns / 1000:,.1f}",
+            f"{one.cpu_ns.value / 1000:,.1f} ± {half_width(one.cpu_ns):.1%}",
             share(one.split),
-            f"{one.timers_share:.2%}",
-            f"{one.outside_share:.1%}",
+            between(one.timers_share),
+            between(one.outside_share),
             str(one.invocations),
         ]
         for one in found
@@ -92,6 +92,17 @@ def usual_group_text(found: Rejections | None, group: int, alpha: float) -> str:
         f"({found.low:.1%} to {found.high:.1%}; {found.tests:,} tests worth {found.effective_tests:.0f} independent "
         f"ones) at a nominal {alpha:.0%}."
     )
+
+
+def half_width(found: MedianEstimate) -> float:
+    return 0.0 if found.low is None or found.high is None else (found.high - found.low) / 2 / found.value
+
+
+def between(found: MedianEstimate) -> str:
+    """`0.14% [0.13%, 0.15%]`."""
+    if found.low is None or found.high is None:
+        return f"{found.value:.2%}"
+    return f"{found.value:.2%} [{found.low:.2%}, {found.high:.2%}]"
 
 
 def share(found: RatioEstimate) -> str:
