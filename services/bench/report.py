@@ -29,7 +29,7 @@ def overhead_table(found: Sequence[Overhead]) -> str:
     rows = [
         [
             f"{one.subject.partition('@')[0]} {one.case.label}",
-            f"{one.cpu_ns.value / 1000:,.1f} ± {half_width(one.cpu_ns):.1%}",
+            with_half_width(one.cpu_ns),
             share(one.split),
             between(one.timers_share),
             between(one.outside_share),
@@ -94,8 +94,12 @@ def usual_group_text(found: Rejections | None, group: int, alpha: float) -> str:
     )
 
 
-def half_width(found: MedianEstimate) -> float:
-    return 0.0 if found.low is None or found.high is None else (found.high - found.low) / 2 / found.value
+def with_half_width(found: MedianEstimate) -> str:
+    """Nanoseconds as `541.5 ± 0.4%`, in microseconds."""
+    text = f"{found.value / 1000:,.1f}"
+    if found.low is None or found.high is None:
+        return text
+    return f"{text} ± {(found.high - found.low) / 2 / found.value:.1%}"
 
 
 def between(found: MedianEstimate) -> str:
