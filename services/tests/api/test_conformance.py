@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
-from schemathesis.specs.openapi.checks import allow_header_conformance
+from schemathesis.specs.openapi.checks import allow_header_conformance, negative_data_rejection
 
 from kexbench.api.app import create_app
 from kexbench.domain.plans import SENTINEL
@@ -23,6 +23,9 @@ from tests.builders import NOON, REFERENCE, SPEC, a_kit, a_run, an_event, an_inv
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
+TEXTS = {"library", "pool", "cpu_model", "case_id", "run_id"}
+"""Parameters that take any text: on the wire `false` is one, and a list of one is no list, so that what schemathesis
+means to be wrong arrives as right."""
 document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.json"]))
 
 
@@ -54,4 +57,7 @@ def test_a_reading_route_answers_anything_as_documented(
     asked = case.as_transport_kwargs(base_url="http://test")
     with client_of(stored_app) as client:
         response = client.request(asked["method"], asked["url"], params=asked["params"], headers=asked["headers"])
-    case.validate_response(response, excluded_checks=[allow_header_conformance])  # the router names one method only
+    excluded = [allow_header_conformance]  # the router names one method only
+    if TEXTS & (asked["params"] or {}).keys():
+        excluded.append(negative_data_rejection)
+    case.validate_response(response, excluded_checks=excluded)

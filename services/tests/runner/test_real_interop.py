@@ -1,0 +1,82 @@
+"""This machine's OpenSSL and GnuTLS against each other, over a handful of cases that differ in what they ask."""
+
+from statistics import median
+
+import pytest
+
+from kexbench.domain.cases import Case
+from kexbench.domain.samples import Metric, Negotiated
+from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, values
+
+__all__ = ["measure_real"]
+pytestmark = [pytest.mark.real, pytest.mark.xdist_group("real")]
+CASES = (
+    a_case("TLSv1.2", "ECDHE-RSA", group="P-256"),
+    a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519"),
+    a_case("TLSv1.3", "ECDHE-RSA", group="P-256", client_authentication=True),
+    a_case("TLSv1.3", "ECDHE-ECDSA", group="P-384", hello_retry=True),
+    a_case("TLSv1.3", "ECDHE-ECDSA", group="X25519", chain_length=3),
+    a_case("default", "default-RSA", cipher="-"),
+)
+PAIRS = (
+    (OPENSSL, f"server:{GNUTLS}"),
+    (OPENSSL, f"client:{GNUTLS}"),
+    (GNUTLS, f"server:{OPENSSL}"),
+    (GNUTLS, f"client:{OPENSSL}"),
+)
+MORE_BYTES = {  # by what the case has beyond the plain one: the side that has to send more for it
+    "client_authentication": Metric.CLIENT_BYTES,
+    "hello_retry": Metric.CLIENT_BYTES,
+    "chain_length": Metric.SERVER_BYTES,
+}
+
+
+def as_asked(case: Case, found: Negotiated) -> None:
+    if case.protocol == "default":
+        assert found.protocol in ("TLSv1.2", "TLSv1.3")
+        assert found.cipher not in (None, "-")
+    else:
+        assert (found.protocol, found.cipher, found.group) == (case.protocol, case.cipher, case.group)
+    assert not found.resumed
+    # Each side tells what it knows: GnuTLS as a server doesn't know its own key, no server the chain that it sends.
+    assert found.peer_key in ("RSA" if case.rsa_bits else "EC", None)
+    assert found.peer_key_bits == ((case.rsa_bits or 256) if found.peer_key else 0)
+    assert found.chain_length in (case.chain_length, None)
+    assert found.client_key in ("RSA" if case.client_authentication else "-", None)
+
+
+@pytest.mark.parametrize(("subject", "peer"), PAIRS, ids=lambda text: text.replace("@system", ""))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.case_id)
+def test_both_libraries_agree_on_what_the_case_asks_and_both_sides_cost_something(
+    case: Case, subject: str, peer: str, measure_real: MeasureReal
+) -> None:
+    faced = Case.model_validate(case.model_dump() | {"peer": peer})
+    invocation = measure_real(faced, subject)
+    assert invocation.outcomes == ()
+    as_asked(case, invocation.negotiated[subject])
+    for metric in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.CLIENT_BYTES, Metric.SERVER_BYTES):
+        found = values(invocation, subject, metric)
+        assert len(found) == 8, metric
+        assert min(found) > 0, metric
+    totals = values(invocation, subject, Metric.CPU_NS)
+    sides = zip(
+        *(values(invocation, subject, side) for side in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)), strict=True
+    )
+    for total, (client, server) in zip(totals, sides, strict=True):
+        assert abs(total - client - server) <= 1, "each value is rounded"
+
+
+@pytest.mark.parametrize(("subject", "peer"), PAIRS[:2], ids=lambda text: text.replace("@system", ""))
+@pytest.mark.parametrize("case", [case for case in CASES if case.variation], ids=lambda case: case.case_id)
+def test_what_a_case_has_more_is_seen_in_the_bytes_of_the_side_that_sends_it(
+    case: Case, subject: str, peer: str, measure_real: MeasureReal
+) -> None:
+    """Of a second ClientHello two workers have no other proof: neither sees the other's side of the wire."""
+    (name,) = case.variation
+    usual = {field: Case.model_fields[field].default for field in case.variation}
+    plain, more = (
+        measure_real(Case.model_validate(case.model_dump() | changed | {"peer": peer}), subject)
+        for changed in (usual, {})
+    )
+    before, after = (median(values(one, subject, MORE_BYTES[name])) for one in (plain, more))
+    assert after > before + 150
