@@ -8,6 +8,7 @@ import pytest
 
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import QualificationRow, Qualifications
+from kexbench.api.models import CaseView
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
 from kexbench.kits import KitError, Shelf
@@ -183,9 +184,28 @@ def test_a_run_with_all_its_kits_knows_where_each_lies(tmp_path: Path) -> None:
 
 def qualified(**pair_sds: float) -> Qualifications:
     """By library, each of one case, which is all that the number of invocations depends on."""
-    row = QualificationRow.model_construct
-    rows = [row(library=library.rstrip("_"), pair_sd=pair_sd) for library, pair_sd in pair_sds.items()]
-    return Qualifications.model_construct(rows=rows)
+    row = QualificationRow(
+        library="openssl",
+        case=CaseView.of(builders.a_plan().cases[0]),
+        run_id="run",
+        measured_at=builders.NOON,
+        invocations=40,
+        cv=0.01,
+        pair_sd=0.01,
+        group=10,
+        smallest_detectable_change=0.01,
+        false_positive_rate=None,
+        false_positive_low=None,
+        false_positive_high=None,
+        relinks=0,
+        layout_floor=None,
+        cannot_resolve_below=0.01,
+    )
+    rows = [
+        row.model_copy(update={"library": library.rstrip("_"), "pair_sd": pair_sd})
+        for library, pair_sd in pair_sds.items()
+    ]
+    return Qualifications(host_kind=None, alpha=0.01, power=0.8, rows=rows)
 
 
 def a_resolving_plan(share: str) -> Plan:
