@@ -110,13 +110,14 @@ def test_of_two_pairings_the_newest_counts(client: httpx.Client, empty_store: Cl
     assert row["pair_sd"] < 0.004
 
 
-def test_after_an_upgrade_the_newest_version_speaks_for_the_library(
-    client: httpx.Client, empty_store: ClickHouseStore
+@pytest.mark.parametrize("versions", [("3.0.2", "3.0.19"), ("3.0.19", "3.0.2")], ids=["upgrade", "downgrade"])
+def test_of_two_versions_of_a_source_the_one_measured_last_speaks_for_it(
+    versions: tuple[str, str], client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
-    for day, version in enumerate(("3.0.2", "3.0.19")):
+    for day, version in enumerate(versions):
         qualified(empty_store, ONE, COPY, *OTHERS, run_id=version, day=day, version=version, noise=(0.02, 0.002)[day])
     (row,) = rows(client)
-    assert (row["run_id"], row["invocations"]) == ("3.0.19", COUNT)
+    assert (row["run_id"], row["invocations"]) == (versions[1], COUNT)
     assert row["pair_sd"] < 0.004
 
 
