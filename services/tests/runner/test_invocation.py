@@ -12,7 +12,7 @@ from kexbench.runner import party as module
 from kexbench.runner.invocation import measure_invocation, samples_of
 from kexbench.runner.order import Turn
 from kexbench.runner.party import setup_request
-from kexbench.runner.records import Batch, Record
+from kexbench.runner.records import Batch, Hello, Record
 from kexbench.runner.ticket import Ticket
 from kexbench.runner.worker import Worker
 from tests.runner.conftest import ECDHE, QUIET, RSA, UNPINNED, MakeTicket, a_batch
@@ -182,3 +182,25 @@ def test_the_setup_request_names_every_dimension_of_the_case(make_ticket: MakeTi
         "resumption=none early_data_bytes=0 anti_replay=no hello_retry=no fips=no threads=1 roles=both "
         "key=key.pem certificate=certificate.pem dh_parameters=- ocsp_response=-"
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "ignored"),
+    [("OPENSSL_ia32cap=0x1 env:~0x2:0", False), ("OPENSSL_ia32cap=0xff", True), (None, False)],
+)
+def test_a_mask_of_cpu_features_that_the_library_does_not_repeat_is_ignored(told: str | None, ignored: bool) -> None:
+    hello = Hello(
+        type="hello",
+        protocol_version=2,
+        library="openssl",
+        version="3.0.0",
+        version_text="OpenSSL 3.0.0",
+        architecture="x86_64",
+        cpus=None,
+        cpu_features=told,
+        tick_source="tsc",
+        thread_cpu_clock_cost_ns=1,
+        tick_cost_ns=1,
+    )
+    assert (module._ignored_mask(hello, {"OPENSSL_ia32cap": "~0x2:0"}) is not None) == ignored
+    assert module._ignored_mask(hello, {}) is None

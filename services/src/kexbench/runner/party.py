@@ -11,7 +11,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
-from kexbench.runner.records import Batch, Examined, Failed, Ready, Record, Refused
+from kexbench.runner.records import Batch, Examined, Failed, Hello, Ready, Record, Refused
 from kexbench.runner.ticket import Ticket
 from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
 
@@ -75,6 +75,9 @@ class Setting:
             raise Dropped(
                 OutcomeKind.MISMATCH, f"the worker says it is {said.library} {said.version}, not what its kit says"
             )
+        if (reason := _ignored_mask(said, environment)) is not None:
+            worker.close()
+            raise Dropped(OutcomeKind.MISMATCH, reason)
         return worker
 
     @property
@@ -180,6 +183,14 @@ class Party:
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+
+def _ignored_mask(said: Hello, environment: dict[str, str]) -> str | None:
+    """Why a mask of CPU features isn't in force, or None. OpenSSL repeats it since 3.0; who can't tell is believed."""
+    mask = environment.get("OPENSSL_ia32cap")
+    if mask is None or said.cpu_features is None or mask in said.cpu_features:
+        return None
+    return f"cpu_features: wanted the mask {mask}, the library says {said.cpu_features}"
 
 
 @contextmanager
