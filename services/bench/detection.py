@@ -15,7 +15,7 @@ from kexbench.runner.order import Turn
 
 BASELINE, SAME = "baseline", "same"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)
-BATCHES = 50
+BATCHES = 30
 CPU_BUDGET_S = 60
 
 

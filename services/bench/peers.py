@@ -11,6 +11,7 @@ from typing import Self
 from bench.lab import BATCH_NS, Lab
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.domain.cases import Case
+from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
@@ -94,10 +95,12 @@ def compare_with_plain_loop(
         )
         with plain, Party(setting, subject) as party:
             mine, others = [], []
-            for number in range(batches + 2):
+            for number in range(WARM_UP_BATCHES + batches):
+                # Who is first takes turns too.
+                other = plain.batch(BATCH_NS) if number % 2 else 0.0
                 batch = party.batch(BATCH_NS)
-                other = plain.batch(BATCH_NS)
-                if number < 2:
+                other = other or plain.batch(BATCH_NS)
+                if number < WARM_UP_BATCHES:
                     continue
                 mine.append(batch.thread_cpu_ns / batch.handshakes)
                 turns.append(((batch.client_cpu_ns or 0) + (batch.server_cpu_ns or 0)) / batch.handshakes)

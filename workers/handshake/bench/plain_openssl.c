@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
         SSL_CTX_use_PrivateKey_file(server, argv[6], SSL_FILETYPE_PEM) != 1)
         die("material");
     while (fgets(line, sizeof line, stdin) != NULL) {
+        handshake(client, server);
         long long until = now_ns(CLOCK_MONOTONIC) + atoll(line), handshakes = 0;
         long long start = now_ns(CLOCK_THREAD_CPUTIME_ID);
         do {
