@@ -183,9 +183,9 @@ def test_a_run_with_all_its_kits_knows_where_each_lies(tmp_path: Path) -> None:
 
 def qualified(**pair_sds: float) -> Qualifications:
     """By library, each of one case, which is all that the number of invocations depends on."""
-    row = QualificationRow.model_construct
-    rows = [row(library=library.rstrip("_"), pair_sd=pair_sd) for library, pair_sd in pair_sds.items()]
-    return Qualifications.model_construct(rows=rows)
+    known: list[dict[str, Any]] = [{"library": name.rstrip("_"), "pair_sd": each} for name, each in pair_sds.items()]
+    found: dict[str, Any] = {"rows": [QualificationRow.model_construct(**fields) for fields in known]}
+    return Qualifications.model_construct(**found)
 
 
 def a_resolving_plan(share: str) -> Plan:
