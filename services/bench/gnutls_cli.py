@@ -8,11 +8,11 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import scipy
+import numpy as np
 
 from bench.lab import BATCH_NS, Lab, Scale
 from bench.peers import Peer
-from kexbench.analysis.estimates import RatioEstimate, verdict
+from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
@@ -74,15 +74,13 @@ class Section:
 
 
 def _ratio(ours: list[float], theirs: Section) -> RatioEstimate:
-    """Ours to theirs, with a 95% interval from our invocations and their handshakes. What the machine did between
-    minutes is not in it."""
-    mean = statistics.fmean(ours)
-    variance = statistics.variance(ours) / len(ours) / mean**2
-    variance += (theirs.deviation_ns / theirs.handshake_ns) ** 2 / theirs.handshakes
-    reach = float(scipy.stats.t.ppf(0.975, len(ours) - 1)) * math.sqrt(variance)
-    centre = math.log(mean / theirs.handshake_ns)
-    low, high = math.exp(centre - reach), math.exp(centre + reach)
-    return RatioEstimate(math.exp(centre), low, high, paired=False, verdict=verdict(math.exp(centre), low, high))
+    """Ours to theirs: the trimmed mean of our invocations' logs, its interval widened by what their handshakes scatter.
+    What the machine did in the minutes between is not in it."""
+    centre, low, high = trimmed_interval(np.log(ours) - math.log(theirs.handshake_ns))
+    scatter = 1.96 * theirs.deviation_ns / theirs.handshake_ns / math.sqrt(theirs.handshakes)
+    reach = math.hypot((high - low) / 2, scatter)
+    ratio, low, high = (math.exp(value) for value in (centre, centre - reach, centre + reach))
+    return RatioEstimate(ratio, low, high, paired=False, verdict=verdict(ratio, low, high))
 
 
 def run_gnutls_benchmark(cpu: int | None) -> Iterator[Section]:
