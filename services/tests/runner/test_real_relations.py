@@ -1,7 +1,5 @@
 """What must hold between the real libraries' own numbers, whatever the machine: relations, no figures."""
 
-from statistics import median
-
 import pytest
 
 from kexbench.domain.cases import Case
@@ -28,8 +26,9 @@ def clean(invocation: Invocation) -> Invocation:
     return invocation
 
 
-def typical(invocation: Invocation, subject: str, metric: Metric) -> float:
-    return median(values(invocation, subject, metric))
+def least(invocation: Invocation, subject: str, metric: Metric) -> float:
+    """Of all batches: what else the machine does can only add to it."""
+    return min(values(invocation, subject, metric))
 
 
 def test_a_ticket_costs_much_less_than_the_handshake_that_it_replaces(subject: str, measure_real: MeasureReal) -> None:
@@ -37,7 +36,7 @@ def test_a_ticket_costs_much_less_than_the_handshake_that_it_replaces(subject: s
     resumed = clean(measure_real(varied(TLS_1_2, resumption="ticket"), subject))
     assert resumed.negotiated[subject].resumed
     for metric in (Metric.CPU_NS, Metric.SERVER_CPU_NS, Metric.SERVER_BYTES):
-        assert typical(resumed, subject, metric) < 0.7 * typical(full, subject, metric), metric
+        assert least(resumed, subject, metric) < 0.7 * least(full, subject, metric), metric
 
 
 def test_early_data_is_accepted_once_each_and_saves_the_signature_and_the_round_trip(
@@ -47,8 +46,8 @@ def test_early_data_is_accepted_once_each_and_saves_the_signature_and_the_round_
     early = clean(measure_real(varied(TLS_1_3, **EARLY), subject))
     negotiated = early.negotiated[subject]
     assert (negotiated.resumed, negotiated.early_data_bytes) == (True, 1024)
-    assert typical(early, subject, Metric.CPU_NS) < 0.9 * typical(full, subject, Metric.CPU_NS)
-    assert typical(early, subject, Metric.CLIENT_BYTES) > typical(full, subject, Metric.CLIENT_BYTES) + 1024
+    assert least(early, subject, Metric.CPU_NS) < 0.9 * least(full, subject, Metric.CPU_NS)
+    assert least(early, subject, Metric.CLIENT_BYTES) > least(full, subject, Metric.CLIENT_BYTES) + 1024
     assert values(early, subject, Metric.ROUND_TRIPS) == (0,)
     assert values(full, subject, Metric.ROUND_TRIPS) == (1,)
 
@@ -59,10 +58,11 @@ def test_two_threads_do_the_same_handshakes_and_no_more_than_twice_as_many(
     alone = clean(measure_real(TLS_1_3, subject))
     both = clean(measure_real(varied(TLS_1_3, threads=2), subject))
     for metric in (Metric.CLIENT_BYTES, Metric.SERVER_BYTES):
-        assert typical(both, subject, metric) == pytest.approx(typical(alone, subject, metric), rel=0.02)
-    assert typical(both, subject, Metric.ELAPSED_NS) > 0.4 * typical(alone, subject, Metric.ELAPSED_NS)
-    # On a machine that is busy with other things two threads may gain nothing, but a handshake costs what it costs.
-    assert 0.5 < typical(both, subject, Metric.CPU_NS) / typical(alone, subject, Metric.CPU_NS) < 3
+        assert least(both, subject, metric) == pytest.approx(least(alone, subject, metric), rel=0.02)
+    assert 0.5 < least(both, subject, Metric.CPU_NS) / least(alone, subject, Metric.CPU_NS) < 3
+    # Together they are done with a handshake in half the time that it takes each of them, or later where they wait.
+    spent = zip(*(values(both, subject, metric) for metric in (Metric.ELAPSED_NS, Metric.CPU_NS)), strict=True)
+    assert all(2 * elapsed_ns > 0.7 * cpu_ns for elapsed_ns, cpu_ns in spent)
 
 
 def test_the_untimed_pass_counts_records_round_trips_and_the_heap(subject: str, measure_real: MeasureReal) -> None:
