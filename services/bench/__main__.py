@@ -19,6 +19,7 @@ from bench.lab import FULL, QUICK, Lab, Scale
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
 from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS
+from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
@@ -29,7 +30,6 @@ from kexbench.runner.host import read_host_facts
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "benchmarks.md"
 PARTS = ("overhead", "peers", "detection")
-ALPHA = 0.01
 PARTITIONS = 200
 USUAL_GROUP = 10
 """Invocations of an ordinary run: there are more groups of them, so their false positives are known better."""
@@ -102,8 +102,7 @@ def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
         for found in measure_pools(lab, case, "openssl@system", scale.pool):
             if isinstance(found, Pools):
                 curve = resampled_power(found.log_ratios, found.group, PARTITIONS, ALPHA, seed=0)
-                same = np.array(found.log_ratios[0.0])
-                small = rejections(same, USUAL_GROUP, PARTITIONS, ALPHA, np.random.default_rng(0))
+                small = rejections(found.log_ratios[0.0], USUAL_GROUP, PARTITIONS, ALPHA, np.random.default_rng(0))
                 yield report.detection_text(found, curve) + report.usual_group_text(small, USUAL_GROUP, ALPHA)
             elif found % 40 == 0:
                 _say(f"detection: {case.label}, {found} of {scale.pool} invocations")

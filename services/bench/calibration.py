@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from bench.lab import BATCH_NS, Lab
+from bench.lab import BATCH_NS, Lab, turns_ns
 from kexbench.domain.cases import Case
 from kexbench.runner.party import Party
 
@@ -29,6 +29,5 @@ class Calibration:
 def calibrate(lab: Lab, case: Case) -> Calibration:
     subject = "openssl@system"
     with Party(lab.setting(case, {subject: lab.kit(subject)}, BATCHES), subject) as party:
-        batches = [party.batch(BATCH_NS) for _ in range(BATCHES)]
-        costs = [((one.client_cpu_ns or 0) + (one.server_cpu_ns or 0)) / one.handshakes for one in batches]
+        costs = [turns_ns(party.batch(BATCH_NS)) for _ in range(BATCHES)]
         return Calibration(**party.timer.model_dump(), handshake_ns=statistics.median(costs), case=case)

@@ -1,12 +1,12 @@
 """What change this machine can detect: workers that burn a known share, through the real path, resampled."""
 
-import math
 import resource
-import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.lab import Lab
+from kexbench.analysis.estimates import Vector, log_ratios
+from kexbench.analysis.pairs import invocation_medians
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, Metric
@@ -24,7 +24,7 @@ class Pools:
     """Log ratios to the baseline, one an invocation, by injected share; 0 is the same kit once more."""
 
     case: Case
-    log_ratios: dict[float, list[float]]
+    log_ratios: dict[float, Vector]
     pair_cpu_s: float
     """CPU time of one invocation of two subjects, with all that belongs to it: starts, set-up, warm-up, repetitions."""
     discarded_batches: int
@@ -43,41 +43,33 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     kits |= {f"burn-{ppm}": lab.kit(f"{source}+burn={ppm}") for ppm in INJECTIONS_PPM}
     shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
     ticket = lab.ticket([case], kits, BATCHES)
-    found: dict[float, list[float]] = {share: [] for share in shares.values()}
-    discarded = preempted = 0
+    done: list[Invocation] = []
     began_s = _children_cpu_s()
     for number in range(invocations):
         turn = Turn(case.case_id, tuple(kits), number)
-        invocation = measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)
-        costs = _medians(invocation)
-        discarded += invocation.discarded_batches
-        preempted += invocation.preempted_batches
-        for reference, share in shares.items():
-            found[share].append(_log_ratio(costs[reference], costs[BASELINE]))
+        done.append(_whole(measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)))
         yield number + 1
-    pair_cpu_s = 2 * (_children_cpu_s() - began_s) / len(kits) / invocations
-    yield Pools(case, found, pair_cpu_s, discarded, preempted)
+    medians = {reference: invocation_medians(done, case.case_id, reference, Metric.CPU_NS) for reference in kits}
+    yield Pools(
+        case,
+        {share: log_ratios(medians[reference], medians[BASELINE]) for reference, share in shares.items()},
+        pair_cpu_s=2 * (_children_cpu_s() - began_s) / len(kits) / invocations,
+        discarded_batches=sum(one.discarded_batches for one in done),
+        preempted_batches=sum(one.preempted_batches for one in done),
+    )
 
 
-def _medians(invocation: Invocation) -> dict[str, float]:
-    """Median CPU time by reference. Raises RuntimeError where a subject has none."""
+def _whole(invocation: Invocation) -> Invocation:
+    """Raises RuntimeError where a subject has no numbers."""
     if invocation.outcomes:
         raise RuntimeError(f"{invocation.case_id}: {invocation.outcomes[0].reason}")
-    return {
-        sample.subject: statistics.median(sample.values)
-        for sample in invocation.samples
-        if sample.metric is Metric.CPU_NS
-    }
+    return invocation
 
 
 def _children_cpu_s() -> float:
     """CPU time of all workers that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def _log_ratio(first: float, second: float) -> float:
-    return math.log(first) - math.log(second)
 
 
 def _no_load() -> HostLoad:

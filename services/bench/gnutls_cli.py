@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.lab import BATCH_NS, Lab, Scale
+from bench.lab import BATCH_NS, Lab, Scale, turns_ns
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
 from kexbench.domain.cases import Case, KeyExchange, Protocol
@@ -111,6 +111,5 @@ def _measure(lab: Lab, case: Case, scale: Scale) -> list[float]:
         with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, scale.batches), SUBJECT) as party:
             batches = [party.batch(BATCH_NS) for _ in range(WARM_UP_BATCHES + scale.batches)][WARM_UP_BATCHES:]
             undisturbed = [batch for batch in batches if not batch.involuntary_switches] or batches
-            turns = [((one.client_cpu_ns or 0) + (one.server_cpu_ns or 0)) / one.handshakes for one in undisturbed]
-            medians.append(statistics.median(turns))
+            medians.append(statistics.median(map(turns_ns, undisturbed)))
     return medians

@@ -9,11 +9,19 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job, Measure
 from kexbench.runner.cpus import Cpus, claim_cpus
 from kexbench.runner.party import Setting
+from kexbench.runner.records import Batch
 from kexbench.runner.ticket import Ticket, TicketKit
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 BATCH_NS = 5_000_000
+
+
+def turns_ns(batch: Batch) -> float:
+    """CPU time of both sides' turns a handshake. Raises ValueError for a batch that knows no sides."""
+    if batch.cpu_ns is None:
+        raise ValueError("this batch was not split by side")
+    return batch.cpu_ns / batch.handshakes
 
 
 @dataclass(frozen=True)
@@ -23,11 +31,10 @@ class Scale:
     invocations: int
     batches: int
     pool: int
-    peer_rounds: int
 
 
-FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=60)
-QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=15)
+FULL = Scale(invocations=20, batches=20, pool=400)
+QUICK = Scale(invocations=6, batches=10, pool=48)
 
 
 class Lab:

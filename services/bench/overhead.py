@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from bench.lab import BATCH_NS, Lab, Scale
+from bench.lab import BATCH_NS, Lab, Scale, turns_ns
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Timer
@@ -81,8 +81,8 @@ def _invocation(lab: Lab, case: Case, subject: str, kit: TicketKit, batches: int
                 if row < WARM_UP_BATCHES or batch.involuntary_switches:
                     continue
                 values[kind].append(batch.thread_cpu_ns / batch.handshakes)
-                if batch.client_cpu_ns is not None and batch.server_cpu_ns is not None:
-                    turns.append((batch.client_cpu_ns + batch.server_cpu_ns) / batch.handshakes)
+                if kind == "split":
+                    turns.append(turns_ns(batch))
         if not all(values.values()):
             return None
         medians = {kind: statistics.median(found) for kind, found in values.items()}

@@ -8,11 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bench.lab import BATCH_NS, Lab
+from bench.lab import BATCH_NS, Lab, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.domain.cases import Case
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
+from kexbench.runner.records import Batch
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
 
@@ -96,14 +97,11 @@ def compare_with_plain_loop(
         with plain, Party(setting, subject) as party:
             mine, others = [], []
             for number in range(WARM_UP_BATCHES + batches):
-                # Who is first takes turns too.
-                other = plain.batch(BATCH_NS) if number % 2 else 0.0
-                batch = party.batch(BATCH_NS)
-                other = other or plain.batch(BATCH_NS)
+                batch, other = _one_each(party, plain, theirs_first=number % 2 == 1)
                 if number < WARM_UP_BATCHES:
                     continue
                 mine.append(batch.thread_cpu_ns / batch.handshakes)
-                turns.append(((batch.client_cpu_ns or 0) + (batch.server_cpu_ns or 0)) / batch.handshakes)
+                turns.append(turns_ns(batch))
                 others.append(other)
         ours[str(invocation)] = statistics.median(mine)
         theirs[str(invocation)] = statistics.median(others)
@@ -115,6 +113,14 @@ def compare_with_plain_loop(
         theirs_ns=statistics.median(theirs.values()),
         ratio=compare(ours, theirs),
     )
+
+
+def _one_each(party: Party, plain: PlainLoop, *, theirs_first: bool) -> tuple[Batch, float]:
+    """A batch of ours and one of theirs, in either order: who is second finds the caches used."""
+    if theirs_first:
+        other = plain.batch(BATCH_NS)
+        return party.batch(BATCH_NS), other
+    return party.batch(BATCH_NS), plain.batch(BATCH_NS)
 
 
 def _suite(case: Case) -> str:

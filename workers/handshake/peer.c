@@ -46,6 +46,8 @@ static bool await(struct prepared *p, struct pipe *in, struct fault *fault) {
         return fault_set(fault, FAULT_ERROR, got == 0 ? "the peer gave up" : "the peer is gone");
     if (got < (ssize_t)sizeof header || header.handshake != p->peer_handshakes)
         return fault_set(fault, FAULT_ERROR, "the peer is at another handshake");
+    if (in->wire != NULL)
+        wire_feed(in->wire, in->bytes + in->end, (size_t)got - sizeof header);
     in->end += (size_t)got - sizeof header;
     in->written += (size_t)got - sizeof header;
     return true;
@@ -87,8 +89,8 @@ static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, u
     pipe_reset(&pair->sent[ROLE_SERVER]);
     pair->sides[role] = p->backend->open(p->context, role, end, false, fault);
     bool good = pair->sides[role] != NULL && take_turns(p, pair, role, cpu_ns, fault) &&
-                prove_side(p->backend, pair->sides[role], role, NULL, &p->tls_case, &p->wanted,
-                           seen == NULL ? &unused : seen, fault);
+                prove_side(p->backend, pair->sides[role], role, pair->sent[ROLE_SERVER].wire, &p->tls_case,
+                           &p->wanted, seen == NULL ? &unused : seen, fault);
     *bytes += pair->sent[role].written;
     pair_close(pair);
     return good || peer_gives_up(p->peer);

@@ -18,40 +18,62 @@ static const struct tls_case a_case = {.id = "a",
                                        .dh_parameters = "-",
                                        .ocsp_response = "-",
                                        .threads = 1};
+static const struct tls_case retry_case = {.id = "retry",
+                                           .protocol = TLS_1_3,
+                                           .method = METHOD_ECDHE,
+                                           .key_type = KEY_ED25519,
+                                           .group = GROUP_X25519,
+                                           .group_name = "X25519",
+                                           .chain_length = 1,
+                                           .hello_retry = true,
+                                           .key = "k",
+                                           .certificate = "c",
+                                           .dh_parameters = "-",
+                                           .ocsp_response = "-",
+                                           .threads = 1};
 
 /* One role's whole life. 0: all went well; else at which stage it ended. */
-static int play(enum roles roles, int peer, const char *settings, struct batch *batch, struct fault *fault) {
+static int play(struct tls_case c, int peer, const char *settings, struct negotiated *seen,
+                struct batch *batch, struct fault *fault) {
     struct prepared prepared;
-    struct negotiated seen;
     struct limits limits = {5, 0, 5, true};
-    struct tls_case c = a_case;
-    c.roles = roles;
     if (!backend.start(settings, fault))
         return 1;
-    if (!prepare(&prepared, &backend, &c, ".", peer, &seen, fault))
+    if (!prepare(&prepared, &backend, &c, ".", peer, seen, fault))
         return 2;
     bool good = measure(&prepared, &limits, batch, fault);
     release(&prepared);
     return good ? 0 : 3;
 }
 
-/* The server lives in a child; returns how it ended. */
-static int both(const char *client, const char *server, struct batch *batch, struct fault *fault,
-                int *ended) {
+/* Two sides that may have been told different cases. The server lives in a child; returns how the client
+ * ended. */
+static int both_of(struct tls_case client_case, struct tls_case server_case, const char *client,
+                   const char *server, struct negotiated *seen, struct batch *batch, struct fault *fault,
+                   int *ended) {
     int sockets[2];
+    client_case.roles = ROLES_CLIENT;
+    server_case.roles = ROLES_SERVER;
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) == 0);
     pid_t child = fork();
     if (child == 0) {
         struct batch unused;
         struct fault its_own;
+        struct negotiated its_view;
         close(sockets[0]);
-        _exit(play(ROLES_SERVER, sockets[1], server, &unused, &its_own));
+        _exit(play(server_case, sockets[1], server, &its_view, &unused, &its_own));
     }
     close(sockets[1]);
-    int stage = play(ROLES_CLIENT, sockets[0], client, batch, fault);
+    int stage = play(client_case, sockets[0], client, seen, batch, fault);
     close(sockets[0]);
     CHECK(waitpid(child, ended, 0) == child);
     return stage;
+}
+
+static int both(const char *client, const char *server, struct batch *batch, struct fault *fault,
+                int *ended) {
+    struct negotiated unused;
+    return both_of(a_case, a_case, client, server, &unused, batch, fault, ended);
 }
 
 static void measures_its_own_side(void) {
@@ -95,10 +117,34 @@ static void crashes(void) {
     CHECK(WIFSIGNALED(ended));
 }
 
+static void proves_a_retry(void) {
+    struct negotiated seen;
+    struct batch batch;
+    struct fault fault = {0};
+    int ended;
+    CHECK_NUMBER(both_of(retry_case, retry_case, "noise=0", "noise=0", &seen, &batch, &fault, &ended), 0);
+    CHECK_NUMBER(seen.hello_retry, 1);
+    CHECK_NUMBER(batch.handshakes, 5);
+}
+
+static void misses_a_retry(void) {
+    struct tls_case plain = retry_case;
+    struct negotiated seen;
+    struct batch batch;
+    struct fault fault = {0};
+    int ended;
+    plain.hello_retry = false;
+    CHECK_NUMBER(both_of(retry_case, plain, "noise=0", "noise=0", &seen, &batch, &fault, &ended), 2);
+    CHECK_NUMBER(fault.kind, FAULT_MISMATCH);
+    CHECK_TEXT(fault.reason, "hello_retry: wanted 1, the client got 0");
+}
+
 int main(void) {
     sentence("each of two processes measures its own side", measures_its_own_side);
     sentence("a side that fails ends the other's batch", gives_up);
     sentence("a side that refuses the case ends the other's set-up", refuses);
     sentence("a side that crashes ends the other's batch", crashes);
+    sentence("a HelloRetryRequest of another process is read off the wire", proves_a_retry);
+    sentence("a server of another process that asks for no second hello is a mismatch", misses_a_retry);
     return check_failures != 0;
 }

@@ -51,7 +51,7 @@ class PowerCurve:
 
 
 def resampled_power(
-    ratios_by_injection: Mapping[float, Sequence[float]], group: int, resamples: int, alpha: float, seed: int
+    ratios_by_injection: "Mapping[float, Sequence[float] | Vector]", group: int, resamples: int, alpha: float, seed: int
 ) -> PowerCurve:
     """The power of a comparison of `group` invocations, and the smallest change that it detects.
 

@@ -57,7 +57,7 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
     values: dict[Metric, list[int]] = defaultdict(list)
     for batch in batches:
         totals = {
-            Metric.CPU_NS: _sum(batch.client_cpu_ns, batch.server_cpu_ns),
+            Metric.CPU_NS: batch.cpu_ns,
             Metric.CLIENT_CPU_NS: batch.client_cpu_ns,
             Metric.SERVER_CPU_NS: batch.server_cpu_ns,
             Metric.WALL_NS: batch.wall_ns,
@@ -68,9 +68,8 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
         for metric, total in totals.items():
             if total is not None:
                 values[metric].append(round(total / batch.handshakes))
-        first = _sum(batch.first_client_ns, batch.first_server_ns)
-        if first is not None:
-            values[Metric.FIRST_NS].append(first)
+        if batch.first_ns is not None:
+            values[Metric.FIRST_NS].append(batch.first_ns)
     return [Sample(subject=reference, metric=metric, values=tuple(found)) for metric, found in values.items()]
 
 
@@ -91,10 +90,6 @@ def examined_samples(reference: str, examined: Examined) -> list[Sample]:
             shared = 1
         samples.append(Sample(subject=reference, metric=metric, values=(total / shared,)))
     return samples
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
 
 
 class _Parties:

@@ -154,7 +154,8 @@ class Party:
     def _set_up(self) -> Negotiated:
         case, files = self._setting.case, self._setting.files
         requests = {role: setup_request(case, files, roles=role) for role in self._workers}
-        return next(iter(self._ask_all(Ready, requests, SETUP_TIMEOUT_S).values())).negotiated
+        views = {role: ready.negotiated for role, ready in self._ask_all(Ready, requests, SETUP_TIMEOUT_S).items()}
+        return views["both"] if "both" in views else _merged(views["client"], views["server"])
 
     def _ask(self, request: str) -> Batch:
         batches = self._ask_all(Batch, dict.fromkeys(self._workers, request), BATCH_TIMEOUT_S)
@@ -211,6 +212,16 @@ def _expect(wanted: type[_Answer], record: Record) -> _Answer:
     if isinstance(record, Refused | Failed):
         raise Dropped(OutcomeKind(record.kind), record.reason, record.detail)
     raise Dropped(OutcomeKind.ERROR, f"the worker answered with an unexpected {record.type} record")
+
+
+def _merged(client: Negotiated, server: Negotiated) -> Negotiated:
+    """What one side can't tell is the other's to tell; of the client's certificate the server is the witness."""
+    told = server.model_dump() | client.model_dump(exclude_none=True)
+    if client.peer_key is None:
+        told["peer_key_bits"] = server.peer_key_bits
+    if server.client_key is not None:
+        told["client_key"] = server.client_key
+    return Negotiated.model_validate(told)
 
 
 def _joined(client: Batch, server: Batch) -> Batch:

@@ -60,6 +60,20 @@ class Batch(_Record):
     server_bytes: Count
     involuntary_switches: Count
 
+    @property
+    def cpu_ns(self) -> int | None:
+        """Both sides' turns."""
+        return _sum(self.client_cpu_ns, self.server_cpu_ns)
+
+    @property
+    def first_ns(self) -> int | None:
+        """Both sides' turns of the first handshake."""
+        return _sum(self.first_client_ns, self.first_server_ns)
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
+
 
 class Examined(_Record):
     """Totals over `handshakes` of an untimed pass. Null is what this machine or this process can't count."""
