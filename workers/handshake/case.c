@@ -51,7 +51,7 @@ const char *case_signature(const struct tls_case *c) {
     return NULL;
 }
 
-/* "ECDHE-RSA", in one of two buffers, for messages. */
+/* "ECDHE-RSA", for messages; valid until the next call. */
 static const char *key_exchange_text(const struct tls_case *c) {
     static char text[64];
     if (c->method == METHOD_RSA)

@@ -21,7 +21,7 @@ from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
 from kexbench.kits import KitError
 from kexbench.planning.documents import DocumentError, Fault
-from kexbench.planning.plan import make_plan
+from kexbench.planning.plan import fault_in, make_plan
 from kexbench.planning.spec import MAX_INVOCATIONS
 from kexbench.runner.host import read_host_facts
 from kexbench.service import ServiceUnavailable, reach_service
@@ -61,7 +61,11 @@ def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
     if plan.measure.resolve is not None:
         with reach_service(installation) as address:
             qualified = ApiClient(address).qualifications(plan.measure.invocations)
-        plan = make_plan(text, str(spec), installation.catalogue(), _invocations_to_resolve(plan, spec, qualified))
+        try:
+            invocations = _invocations_to_resolve(plan, qualified)
+        except _Unresolvable as error:
+            raise fault_in(text, str(spec), ("measure", "resolve"), str(error)) from None
+        plan = make_plan(text, str(spec), installation.catalogue(), invocations)
     return plan, text
 
 
@@ -74,24 +78,25 @@ def read_spec(spec: Path) -> str:
         raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
 
 
-def _invocations_to_resolve(plan: Plan, spec: Path, qualified: Qualifications) -> int:
+class _Unresolvable(ValueError):
+    """Why no number of invocations is known that tells the change which a spec asks for."""
+
+
+def _invocations_to_resolve(plan: Plan, qualified: Qualifications) -> int:
     """How many invocations tell the change that a spec asks for, by the noisiest case that an A/A run of each of its
-    libraries found here. Raises DocumentError where there was none, or where no number is enough."""
+    libraries found here. Raises _Unresolvable where there was none, or where no number is enough."""
     assert plan.measure.resolve is not None
     wanted = 0
     for library in dict.fromkeys(subject.library for subject in plan.subjects):
         spread = [row.pair_sd for row in qualified.rows if row.library == library]
         if not spread:
-            message = (
-                f"nothing is known of {library} on this machine: run kexbench qualify {library}, or say invocations"
-            )
-            raise DocumentError(str(spec), [Fault(1, 1, "measure.resolve", message)])
+            remedy = "say invocations" if library == "fake" else f"run kexbench qualify {library}, or say invocations"
+            raise _Unresolvable(f"nothing is known of {library} on this machine: {remedy}")
         wanted = max(wanted, invocations_for(max(spread), plan.measure.resolve))
     if wanted > MAX_INVOCATIONS:
-        message = (
+        raise _Unresolvable(
             f"a change of {plan.measure.resolve:.1%} takes {wanted:,} invocations here, more than {MAX_INVOCATIONS:,}"
         )
-        raise DocumentError(str(spec), [Fault(1, 1, "measure.resolve", message)])
     return wanted
 
 

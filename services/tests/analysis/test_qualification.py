@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
-from kexbench.analysis.qualification import CaseQualification, pool_by_kind, qualify_case
-from kexbench.analysis.resampling import wilson
+from kexbench.analysis.qualification import CaseQualification, qualify_case
 
 NOISE, DRIFT, LAYOUT = 0.005, 0.03, 0.004
 
@@ -26,9 +25,9 @@ def subjects(seed: int, offsets: Sequence[float], invocations: int = 200) -> lis
 
 
 def qualified(
-    same: Sequence[dict[str, float]], relinked: Sequence[dict[str, float]] = (), kind: str = "rsa", group: int = 10
+    same: Sequence[dict[str, float]], relinked: Sequence[dict[str, float]] = (), group: int = 10
 ) -> CaseQualification:
-    found = qualify_case("case", kind, same, relinked, group=group, seed=1)
+    found = qualify_case("case", same, relinked, group=group, seed=1)
     assert found is not None
     return found
 
@@ -136,31 +135,4 @@ def test_a_pool_too_small_for_two_groups_has_no_false_positive_rate() -> None:
     ids=["none", "one subject", "two invocations", "never together", "a zero"],
 )
 def test_what_is_no_aa_run_is_not_judged(same: list[dict[str, float]]) -> None:
-    assert qualify_case("case", "rsa", same, group=10, seed=1) is None
-
-
-def test_a_kind_has_the_medians_of_its_cases_and_all_their_tests() -> None:
-    cases = [
-        qualified(subjects(seed, [0, 0]), subjects(seed + 50, [0.0, 0.003, 0.006]), kind)
-        for seed, kind in enumerate(["rsa", "rsa", "ecdsa", "rsa"])
-    ]
-    rsa, ecdsa = pool_by_kind(cases)
-    assert (rsa.kind, rsa.cases, ecdsa.kind, ecdsa.cases) == ("rsa", 3, "ecdsa", 1)
-    of_rsa = [case for case in cases if case.kind == "rsa"]
-    assert rsa.pair_sd == np.median([case.pair_sd for case in of_rsa])
-    assert rsa.cannot_resolve_below == np.median([case.cannot_resolve_below for case in of_rsa])
-    assert rsa.layout_floor == np.median([case.layout_floor or 0 for case in of_rsa])
-    seen = [case.false_positives for case in of_rsa if case.false_positives]
-    assert rsa.false_positive_rate == sum(each.rejected for each in seen) / 12_000
-    together = wilson(rsa.false_positive_rate, sum(each.effective_tests for each in seen))
-    assert (rsa.false_positive_low, rsa.false_positive_high) == together
-
-
-def test_a_kind_without_layouts_or_rates_has_none() -> None:
-    (found,) = pool_by_kind([qualified(subjects(1, [0, 0], invocations=15))])
-    assert (found.layout_floor, found.false_positive_rate, found.false_positive_low) == (None, None, None)
-    assert found.cannot_resolve_below == found.smallest_detectable_change
-
-
-def test_no_cases_have_no_kinds() -> None:
-    assert pool_by_kind([]) == []
+    assert qualify_case("case", same, group=10, seed=1) is None

@@ -40,6 +40,7 @@ def example() -> dict[str, Any]:
         "worker_source_sha256": "2" * 64,
         "files": {"bin/worker": "3" * 64, loader: "4" * 64, "lib/libc.so.6": "5" * 64, "lib/heap.so": "8" * 64},
         "heap_counter": "lib/heap.so",
+        "configure": (),
         "fips": False,
     }
 
@@ -58,6 +59,7 @@ def changed(field: str) -> Any:
         "files": {"bin/worker": "7" * 64, "lib/heap.so": "8" * 64},
         "heap_counter": None,
         "fips": True,
+        "configure": ("no-shared", "no-asm"),
     }
     return others.get(field, f"{example()[field]}x")
 
@@ -153,6 +155,8 @@ def test_suites_share_a_profile_while_system_and_debian_differ() -> None:
     [
         *("openssl@system", "openssl@debian/trixie", "gnutls@debian/sid", "fake@1.0+step=1.02"),
         *("openssl@prefix:/opt/openssl@3", "gnutls@prefix:/home/me/.local/c++", "openssl@system+relink=3+burn=0"),
+        *("openssl@crate/1.1.1w+no-asm", "gnutls@deb-source/sid", f"openssl@tarball:/a/b.tar.gz#sha256={'0' * 64}"),
+        *("openssl@git:https://example.org:8443/openssl.git#openssl-3.5", "gnutls@git:/src/gnutls#3.8.9+disable-x"),
     ],
 )
 def test_a_reference_reads_as_it_is_written(text: str) -> None:
@@ -178,7 +182,13 @@ def test_a_reference_reads_as_it_is_written(text: str) -> None:
         ("openssl@prefix:/a b", "absolute path"),
         ("openssl@prefix:/a\n", "absolute path"),
         ("openssl@prefix:/a;b", "absolute path"),
-        (f"openssl@prefix:/{'a' * 200}", "more than 200 characters"),
+        (f"openssl@prefix:/{'a' * 300}", "more than 300 characters"),
+        ("openssl@tarball:/a.tar.gz", "with its SHA-256"),
+        ("openssl@tarball:a.tar.gz#sha256=00", "an absolute path or an address"),
+        ("openssl@git:/src", "with a ref"),
+        ("openssl@git:/src#-x", "with a ref"),
+        ("openssl@git:file:///src#main", "an absolute path or an address"),
+        ("openssl@git:/src/../etc#main", "with a ref"),
         ("openssl@system+relink=0", "relink=1 to 99"),
     ],
 )

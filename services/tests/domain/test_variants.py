@@ -16,6 +16,14 @@ from kexbench.domain.variants import Variant, split_variant
         ("system+burn=0+relink=99", "system", Variant(relink=99, burn=0)),
         ("prefix:/opt/c++/x", "prefix:/opt/c++/x", Variant()),
         ("prefix:/opt/a=b/x+burn=1", "prefix:/opt/a=b/x", Variant(burn=1)),
+        ("crate/3.5.5+no-asm", "crate/3.5.5", Variant(flags=("no-asm",))),
+        (
+            "git:/o#main+enable-ec_nistp_64_gcc_128+no-asm+copy=2",
+            "git:/o#main",
+            Variant(copy=2, flags=("enable-ec_nistp_64_gcc_128", "no-asm")),
+        ),
+        ("tarball:/a+b.tar.gz#sha256=00+no-asm", "tarball:/a+b.tar.gz#sha256=00", Variant(flags=("no-asm",))),
+        ("prefix:/opt/with+openssl", "prefix:/opt/with+openssl", Variant()),
     ],
 )
 def test_a_source_and_its_variants_come_apart(source: str, origin: str, variant: Variant) -> None:
@@ -34,6 +42,8 @@ def test_what_is_no_variant_is_refused_with_those_there_are(suffix: str) -> None
 def test_a_variant_given_twice_is_refused() -> None:
     with pytest.raises(ValueError, match="relink is given twice"):
         split_variant("system+relink=1+relink=1")
+    with pytest.raises(ValueError, match="the flag no-asm is given twice"):
+        split_variant("crate/3.5.5+no-asm+no-asm")
 
 
 @given(st.integers(1, 99), st.integers(0, 50_000), st.sampled_from(["system", "debian/sid", "prefix:/a+b"]))

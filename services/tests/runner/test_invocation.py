@@ -185,22 +185,32 @@ def test_the_setup_request_names_every_dimension_of_the_case(make_ticket: MakeTi
 
 
 @pytest.mark.parametrize(
-    ("told", "ignored"),
-    [("OPENSSL_ia32cap=0x1 env:~0x2:0", False), ("OPENSSL_ia32cap=0xff", True), (None, False)],
+    ("told", "architecture", "says"),
+    [
+        ("OPENSSL_ia32cap=0x1 env:~0x2:0", "x86_64", None),
+        (None, "x86_64", None),
+        ("OPENSSL_ia32cap=0xff", "x86_64", "wanted the mask ~0x2:0, the library says OPENSSL_ia32cap=0xff"),
+        (None, "aarch64", "masked on x86_64 only, this worker runs on aarch64"),
+    ],
 )
-def test_a_mask_of_cpu_features_that_the_library_does_not_repeat_is_ignored(told: str | None, ignored: bool) -> None:
+def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
+    told: str | None, architecture: str, says: str | None, make_ticket: MakeTicket
+) -> None:
+    known = make_ticket(STEADY).kits[STEADY].manifest
     hello = Hello(
         type="hello",
         protocol_version=2,
-        library="openssl",
-        version="3.0.0",
-        version_text="OpenSSL 3.0.0",
-        architecture="x86_64",
+        library=known.library,
+        version=known.version,
+        version_text="",
+        architecture=architecture,
         cpus=None,
         cpu_features=told,
         tick_source="tsc",
         thread_cpu_clock_cost_ns=1,
         tick_cost_ns=1,
     )
-    assert (module._ignored_mask(hello, {"OPENSSL_ia32cap": "~0x2:0"}) is not None) == ignored
-    assert module._ignored_mask(hello, {}) is None
+    fault = module._unfit(hello, known, {"OPENSSL_ia32cap": "~0x2:0"})
+    assert (fault is None) == (says is None)
+    assert says is None or says in str(fault)
+    assert module._unfit(hello, known, {}) is None

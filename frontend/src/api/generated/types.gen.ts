@@ -1030,7 +1030,7 @@ export type Cell = {
 /**
  * Package
  *
- * A distribution's package that gave files to a kit.
+ * What gave files to a kit: a distribution's package, or an archive of sources.
  */
 export type Package = {
     /**
@@ -1044,7 +1044,7 @@ export type Package = {
     /**
      * Sha256
      *
-     * of the package file; null when it was already installed
+     * of the file that was fetched; null when there was none to fetch
      */
     sha256: string | null;
 };
@@ -1058,7 +1058,7 @@ export type BuildProfile = {
     /**
      * Provider
      *
-     * who made the binaries: system, debian, prefix, fake
+     * where the binaries or their sources are from, such as debian or crate
      */
     provider: string;
     /**
@@ -1174,6 +1174,12 @@ export type KitManifest = {
      * the shared object to preload when the heap is to be counted; null in kits from before it
      */
     heap_counter?: string | null;
+    /**
+     * Configure
+     *
+     * words for the library's own configuration, where it was built
+     */
+    configure?: Array<string>;
     /**
      * Fips
      *

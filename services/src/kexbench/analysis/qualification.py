@@ -4,8 +4,7 @@ In an A/A run one kit takes part as two subjects in the same invocations, beside
 source. Whatever differs then is the machine's noise, or the layout that a linker chose.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -14,7 +13,7 @@ import numpy as np
 
 from kexbench.analysis.detectable import ALPHA, POWER, invocations_for, pair_sd_of, smallest_detectable_change
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, Vector, log_ratios, trimmed_means
-from kexbench.analysis.resampling import Rejections, rejections, wilson
+from kexbench.analysis.resampling import Rejections, rejections
 
 MIN_RELINKS = 3
 PARTITIONS = 200
@@ -28,7 +27,6 @@ class CaseQualification:
     """Changes and floors are fractions, 0.004 for 0.4%; standard deviations are of logs, so fractions as well."""
 
     case_id: str
-    kind: str
     invocations: int
     """Pairs in the pool."""
     group: int
@@ -56,25 +54,8 @@ class CaseQualification:
         return invocations_for(self.pair_sd, change, alpha=self.alpha, power=self.power)
 
 
-@dataclass(frozen=True)
-class KindQualification:
-    """Medians over the cases of a kind; the false-positive rate is that of all their tests together."""
-
-    kind: str
-    cases: int
-    cv: float
-    pair_sd: float
-    false_positive_rate: float | None
-    false_positive_low: float | None
-    false_positive_high: float | None
-    smallest_detectable_change: float
-    layout_floor: float | None
-    cannot_resolve_below: float
-
-
 def qualify_case(
     case_id: str,
-    kind: str,
     same: Sequence[Medians],
     relinked: Sequence[Medians] = (),
     *,
@@ -100,7 +81,6 @@ def qualify_case(
     layout_sd = _layout_sd(layouts)
     return CaseQualification(
         case_id=case_id,
-        kind=kind,
         invocations=len(pool),
         group=group,
         cv=_cv(same),
@@ -135,31 +115,3 @@ def _layout_sd(relinked: Sequence[Medians]) -> float | None:
             found = trimmed_means(logs[np.newaxis, :])
             components.append(float(found.centres[0] ** 2 - found.errors[0] ** 2) / 2)
     return float(np.sqrt(max(0.0, float(np.mean(components))))) if components else None
-
-
-def pool_by_kind(cases: Iterable[CaseQualification]) -> list[KindQualification]:
-    """One line a kind, in the order in which kinds first come."""
-    gathered: dict[str, list[CaseQualification]] = defaultdict(list)
-    for case in cases:
-        gathered[case.kind].append(case)
-    return [_pooled(kind, members) for kind, members in gathered.items()]
-
-
-def _pooled(kind: str, cases: Sequence[CaseQualification]) -> KindQualification:
-    rate = low = high = None
-    if seen := [case.false_positives for case in cases if case.false_positives]:
-        rate = sum(found.rejected for found in seen) / sum(found.tests for found in seen)
-        low, high = wilson(rate, sum(found.effective_tests for found in seen))
-    floors = [case.layout_floor for case in cases if case.layout_floor is not None]
-    return KindQualification(
-        kind=kind,
-        cases=len(cases),
-        cv=float(np.median([case.cv for case in cases])),
-        pair_sd=float(np.median([case.pair_sd for case in cases])),
-        false_positive_rate=rate,
-        false_positive_low=low,
-        false_positive_high=high,
-        smallest_detectable_change=float(np.median([case.smallest_detectable_change for case in cases])),
-        layout_floor=float(np.median(floors)) if floors else None,
-        cannot_resolve_below=float(np.median([case.cannot_resolve_below for case in cases])),
-    )

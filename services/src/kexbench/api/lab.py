@@ -110,7 +110,7 @@ def _qualified(rows: Iterable[MedianRow], group: int) -> Iterable[QualificationR
             found = {source: _medians(stored, newest.run_id) for source, stored in sources.items()}
             same = [found[_original(copied)], found[copied]]
             relinked = [medians for source, medians in found.items() if medians and _is_relink(source)]
-            if judged := qualify_case(case_id, "", same, relinked, group=group, seed=0):
+            if judged := qualify_case(case_id, same, relinked, group=group, seed=0):
                 yield _row(library, newest, judged)
                 break
 

@@ -192,13 +192,8 @@ def _sentinel(store: Store, run: Run) -> SentinelView | None:
     if kit is None:
         return None
     later = store.sentinels(Metric.CPU_NS, [run.run_id])
-    pools = [(job.pool, run.host.cpu_model) for job in run.plan.jobs[:1]]
-    earlier = [
-        row
-        for pool, cpu_model in pools
-        for row in store.medians(Selection(Metric.CPU_NS, pool, cpu_model, sentinel=True, before=run.created_at))
-        if row.subject.kit_id == kit.kit_id
-    ]
+    selection = Selection(Metric.CPU_NS, run.plan.pools[0], run.host.cpu_model, sentinel=True, before=run.created_at)
+    earlier = [row for row in store.medians(selection) if row.subject.kit_id == kit.kit_id]
     move = host_moves(_by_case(earlier), _by_case(later))
     view = None
     if move:

@@ -1,6 +1,6 @@
-"""What `compare`, `interop` and `qualify` share: a spec of their own, run like any other."""
+"""What `run`, `compare`, `interop` and `qualify` share: measuring with everything that is told while it happens."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import typer
@@ -17,40 +17,52 @@ from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
 from kexbench.wiring import Installation
 
-EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: 130}
+_EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: 130}
 
 
 @dataclass(frozen=True)
 class Done:
-    """A run that a command made: how it ended, and all that it measured."""
+    """A run that a command measured: how it ended, and all that it has."""
 
     end: RunEnd
     invocations: list[Invocation]
 
     @property
     def exit_status(self) -> int:
-        return EXIT.get(self.end.state, 1)
+        return _EXIT.get(self.end.state, 1)
 
 
-def run_wish(installation: Installation, wish: Wish) -> Done:
-    """Measure, store, and return what there is. Raises what its stages raise."""
+def measure(installation: Installation, begin: Callable[[ProgressReporter], RunFolder]) -> Done:
+    """Store what earlier runs left, begin a run, measure and deliver it. Raises what the stages raise."""
     for left in deliver_leftovers(installation):
         err.print(f"stored what run {left.run_id} had left on disk", markup=False)
-    text = spec_text(wish)
-    plan = make_plan(text, wish.name, installation.catalogue())
     with ProgressReporter() as reporter:
-        reporter.step(
-            f"{len(plan.cases)} cases, {len(plan.subjects)} subjects, {plan.measure.invocations} invocations: "
-            f"about {duration_words(plan.estimated_s)} of measuring"
-        )
-        folder: RunFolder = start_run(installation, plan, text, reporter)
-        with folder.locked():
+        folder = begin(reporter)
+        with folder.locked() as ours:
+            if not ours:
+                raise typer.BadParameter(f"run {folder.path.name} is being measured by another process")
             end = execute_run(installation, folder, reporter)
     if end.detail:
         err.print(f"{end.state}: {end.detail}", markup=False)
     if end.undelivered:
         err.print(f"not stored yet: {end.undelivered}", markup=False)
+        err.print("nothing is lost: the next kexbench run or serve stores it")
     return Done(end, folder.invocations(end.run))
+
+
+def run_wish(installation: Installation, wish: Wish) -> Done:
+    """Measure a spec of a command's own. Raises what the stages raise."""
+    text = spec_text(wish)
+    plan = make_plan(text, wish.name, installation.catalogue())
+
+    def begin(reporter: ProgressReporter) -> RunFolder:
+        reporter.step(
+            f"{len(plan.cases)} cases, {len(plan.subjects)} subjects, {plan.measure.invocations} invocations: "
+            f"about {duration_words(plan.estimated_s)} of measuring"
+        )
+        return start_run(installation, plan, text, reporter)
+
+    return measure(installation, begin)
 
 
 def cases_for(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:

@@ -1,6 +1,7 @@
 """CPUs that a library is told it runs on: named masks of instruction set extensions, as environment variables.
 
-A mask only ever takes away, so that it is safe on every x86-64 machine; elsewhere it means nothing. What it takes:
+A mask only ever takes away, so that it is safe on every x86-64 machine; the switches are of that architecture alone.
+What it takes:
 
 - OpenSSL picks its code by a vector of bits that `OPENSSL_ia32cap` changes (OPENSSL_ia32cap(3)): words of 64 bits
   between colons. `~` clears the bits that follow, a word that is left empty stays as it is, and all words
@@ -14,6 +15,9 @@ A mask only ever takes away, so that it is safe on every x86-64 machine; elsewhe
 """
 
 from enum import StrEnum
+
+ARCHITECTURE = "x86_64"
+"""Of all masks."""
 
 
 class CpuFeatures(StrEnum):

@@ -24,12 +24,15 @@ def _inside_the_kit(path: str) -> str:
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 RelativePath = Annotated[str, AfterValidator(_inside_the_kit)]
-SOURCE_MAX_LENGTH = 200
+SOURCE_MAX_LENGTH = 300
+_PATH = r"(?:/\.?[A-Za-z0-9_+=~@%-][A-Za-z0-9._+=~@%-]*)+"
 SOURCE_PATTERN = (
     r"^(?:[a-z0-9][A-Za-z0-9._+=~-]*(?:/[A-Za-z0-9][A-Za-z0-9._+=~-]*)*"
-    r"|prefix:(?:/\.?[A-Za-z0-9_+=~@-][A-Za-z0-9._+=~@-]*)+)$"
+    rf"|prefix:{_PATH}"
+    rf"|(?:tarball|git):(?:https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?)?{_PATH}#[A-Za-z0-9][A-Za-z0-9._/+=-]*)$"
 )
-"""Words with slashes between them, or `prefix:` and an absolute path; never `..`, a blank or an empty part."""
+"""Words with slashes between them; or `prefix:` and an absolute path; or `tarball:` or `git:`, an absolute path or an
+address, `#`, and what is meant of it. Never `..` as a part of a path, a blank or an empty part."""
 
 
 class _Frozen(BaseModel):
@@ -39,7 +42,7 @@ class _Frozen(BaseModel):
 class BuildProfile(_Frozen):
     """How a kit was made. Series of different profiles never join: relinking alone moves timings."""
 
-    provider: str = Field(description="who made the binaries: system, debian, prefix, fake")
+    provider: str = Field(description="where the binaries or their sources are from, such as debian or crate")
     linkage: Literal["shared", "static"] = "shared"
     compiler: str = Field(description="of the library; `distribution` for a distribution's binaries")
     flags: str = Field(description="of the library's build; `distribution` for a distribution's binaries")
@@ -98,10 +101,19 @@ class SubjectRef(_Frozen):
         return f"{self.library}@{self.source}"
 
 
+_EXAMPLES = {
+    "tarball:": "a tarball is an absolute path or an address with its SHA-256, as in tarball:/src/a.tar.gz#sha256=…",
+    "git:": "a repository is an absolute path or an address with a ref, as in git:/src/openssl#master",
+}
+
+
 def _check_source(library: str, source: str) -> None:
     if len(source) > SOURCE_MAX_LENGTH:
         raise ValueError(f"{source[:40]!r}… is not a source; it has more than {SOURCE_MAX_LENGTH} characters")
     if not re.fullmatch(SOURCE_PATTERN, source):
+        for kind, example in _EXAMPLES.items():
+            if source.startswith(kind):
+                raise ValueError(f"{source!r} is not a source; {example}")
         if source.startswith("prefix:"):
             raise ValueError(
                 f"{source!r} is not a source; a prefix is an absolute path of letters, digits and ._+=~@- "
@@ -113,11 +125,11 @@ def _check_source(library: str, source: str) -> None:
 
 
 class Package(_Frozen):
-    """A distribution's package that gave files to a kit."""
+    """What gave files to a kit: a distribution's package, or an archive of sources."""
 
     name: str
     version: str
-    sha256: Sha256 | None = Field(description="of the package file; null when it was already installed")
+    sha256: Sha256 | None = Field(description="of the file that was fetched; null when there was none to fetch")
 
 
 class Launch(_Frozen):
@@ -150,6 +162,7 @@ class KitManifest(_Frozen):
         None, description="the shared object to preload when the heap is to be counted; null in kits from before it"
     )
 
+    configure: tuple[str, ...] = Field((), description="words for the library's own configuration, where it was built")
     fips: bool = Field(False, description="whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it")
 
     @model_validator(mode="after")
@@ -205,7 +218,7 @@ class KitManifest(_Frozen):
         )
 
 
-_WITHOUT: dict[str, Any] = {"heap_counter": None, "fips": False}
+_WITHOUT: dict[str, Any] = {"heap_counter": None, "configure": [], "fips": False}
 """Later fields and what their absence means: with that value they don't count, so older manifests keep their ids."""
 
 

@@ -1,13 +1,15 @@
-"""Variants of a source: the same library, built differently on purpose. `system+relink=3`, `debian/trixie+burn=3000`.
+"""Variants of a source: the same library, built differently on purpose. `system+relink=3`, `crate/3.5.5+no-asm`.
 
-They are what the measurement itself is measured with: a relink shows what code layout alone moves, a burn is a
-slowdown of known size, a copy shows how far a kit differs from itself.
+Flags are words for the library's own configuration, where it is built from its sources. The others are what the
+measurement itself is measured with: a relink shows what code layout alone moves, a burn is a slowdown of known
+size, a copy shows how far a kit differs from itself.
 """
 
 import re
 from dataclasses import dataclass
 
-_SUFFIX = re.compile(r"(?P<origin>.+?)(?P<variants>(?:\+[a-z]+=[^+/]*)*)", re.DOTALL)
+_FLAG = r"(?:no|enable|disable|with|without)-[a-z0-9][a-z0-9_-]*"
+_SUFFIX = re.compile(rf"(?P<origin>.+?)(?P<variants>(?:\+[a-z]+=[^+/]*|\+{_FLAG})*)", re.DOTALL)
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,6}")
 _RANGES = {"relink": range(1, 100), "burn": range(50_001), "copy": range(2, 10)}
 
@@ -15,11 +17,12 @@ _RANGES = {"relink": range(1, 100), "burn": range(50_001), "copy": range(2, 10)}
 @dataclass(frozen=True)
 class Variant:
     """`relink` seeds the order of a static link; `burn` is what every timed turn costs more, in millionths; `copy` is
-    the same files under another name, so that a kit can stand beside itself."""
+    the same files under another name, so that a kit can stand beside itself. `flags` in the order they were written."""
 
     relink: int | None = None
     burn: int | None = None
     copy: int | None = None
+    flags: tuple[str, ...] = ()
 
 
 def split_variant(source: str) -> tuple[str, Variant]:
@@ -28,8 +31,14 @@ def split_variant(source: str) -> tuple[str, Variant]:
     if match is None:
         return source, Variant()
     found: dict[str, int] = {}
+    flags: list[str] = []
     for text in match["variants"].split("+")[1:]:
-        name, _, value = text.partition("=")
+        name, equals, value = text.partition("=")
+        if not equals:
+            if text in flags:
+                raise ValueError(f"the flag {text} is given twice")
+            flags.append(text)
+            continue
         known = _RANGES.get(name)
         if known is None or not _NUMBER.fullmatch(value) or int(value) not in known:
             ranges = ", ".join(f"{name}={values[0]} to {values[-1]}" for name, values in _RANGES.items())
@@ -37,4 +46,4 @@ def split_variant(source: str) -> tuple[str, Variant]:
         if name in found:
             raise ValueError(f"the variant {name} is given twice")
         found[name] = int(value)
-    return match["origin"], Variant(**found)
+    return match["origin"], Variant(**found, flags=tuple(flags))

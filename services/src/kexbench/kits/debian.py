@@ -18,7 +18,7 @@ from kexbench.kits.closure import is_libc, this_architecture
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import Mirror, host_mirror
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import Materials, Resolution, distribution_profile
+from kexbench.kits.provider import Materials, Resolution, distribution_profile, no_flags
 
 _DEVELOPMENT = {"openssl": "libssl-dev", "gnutls": "libgnutls28-dev"}
 _RUNTIME = {"openssl": re.compile(r"libssl\d"), "gnutls": re.compile(r"libgnutls\d")}
@@ -44,6 +44,7 @@ class DebianProvider:
         return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.origin) is not None
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        no_flags(ref, "name a source that is built, such as crate/3.5.5")
         if ref.variant.relink is not None:
             raise StepFailed(
                 "resolve",

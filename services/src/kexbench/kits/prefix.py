@@ -14,7 +14,7 @@ from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.kits.buildwords import build_words
 from kexbench.kits.closure import needed
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import Materials, Resolution, file_hashes
+from kexbench.kits.provider import Materials, Resolution, file_hashes, no_flags
 from kexbench.kits.relink import StaticParts, relinked_profile, static_parts
 from kexbench.kits.tree import LAYOUTS, Tree, find_tree
 
@@ -31,6 +31,7 @@ class PrefixProvider:
         return ref.library in LAYOUTS and ref.origin.startswith(_PREFIX)
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        no_flags(ref, "configure the tree with them, or name a source that is built, such as crate/3.5.5")
         tree = _tree(ref)
         files = {*tree.files, *_libraries(tree, attempt).values()}
         compiler, flags = build_words(tree.files[-1], tree.makefile)
@@ -53,23 +54,26 @@ class PrefixProvider:
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
-        """Headers are copied, so that nothing but the library's own comes from where the tree lies."""
-        ref = resolution.ref
-        tree = _tree(ref)
-        include = attempt.scratch / "include"
-        for name, path in tree.headers.items():
-            (include / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, include / name)
-        if ref.variant.relink is not None:
-            words = _parts(ref, tree, attempt).shuffled(ref.variant.relink, attempt.scratch / "objects")
-        else:
-            words = (*map(str, tree.files), *(tree.private_libraries() if tree.linkage == "static" else ()))
-        return replace(
-            _surroundings(tree),
-            compile_flags=(f"-I{include}",),
-            link_flags=(f"-Wl,-rpath-link,{tree.library_folder}",),
-            library_words=words,
-        )
+        return materials_of(resolution.ref, _tree(resolution.ref), attempt)
+
+
+def materials_of(ref: SubjectRef, tree: Tree, attempt: Attempt) -> Materials:
+    """What a worker is linked to a tree with. Headers are copied, so that nothing but the library's own comes from
+    where the tree lies."""
+    include = attempt.scratch / "include"
+    for name, path in tree.headers.items():
+        (include / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, include / name)
+    if ref.variant.relink is not None:
+        words = _parts(ref, tree, attempt).shuffled(ref.variant.relink, attempt.scratch / "objects")
+    else:
+        words = (*map(str, tree.files), *(tree.private_libraries() if tree.linkage == "static" else ()))
+    return replace(
+        _surroundings(tree),
+        compile_flags=(f"-I{include}",),
+        link_flags=(f"-Wl,-rpath-link,{tree.library_folder}",),
+        library_words=words,
+    )
 
 
 def _parts(ref: SubjectRef, tree: Tree, attempt: Attempt) -> StaticParts:

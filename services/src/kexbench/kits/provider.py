@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kexbench.domain.kits import BuildProfile, Package, SubjectRef
+from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 
 
@@ -25,6 +26,8 @@ class Resolution:
     fingerprint: str
     packages: tuple[Package, ...] = ()
     arguments: tuple[str, ...] = ()
+    configure: tuple[str, ...] = ()
+    """Words for the library's own configuration, where it is built."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,13 @@ class Provider(Protocol):
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         """Lay out what was resolved, inside the attempt's scratch folder where files are needed."""
         ...
+
+
+def no_flags(ref: SubjectRef, remedy: str) -> None:
+    """Raises StepFailed where a reference has flags for a library that is taken as it is built."""
+    if ref.variant.flags:
+        flags = ", ".join(ref.variant.flags)
+        raise StepFailed("resolve", f"{ref.origin} is built already, so {flags} can't be chosen", remedy)
 
 
 def file_hashes(files: Iterable[Path]) -> list[str]:

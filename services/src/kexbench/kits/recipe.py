@@ -4,6 +4,7 @@ Everything happens inside an attempt's scratch folder; the shelf decides what be
 """
 
 import hashlib
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ from pathlib import Path
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
 from kexbench.domain.versions import version_key
+from kexbench.kits.build_openssl import OpensslRecipe
 from kexbench.kits.closure import collect
+from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
@@ -20,6 +23,7 @@ from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution
+from kexbench.kits.source import SourceProvider
 from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
 from kexbench.kits.worker import WorkerSource, self_test
 
@@ -39,8 +43,10 @@ _ENVIRONMENT = {
 
 
 def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
-    """Every provider there is. `cache` keeps downloads and must lie outside any checkout."""
-    return SystemProvider(compiler), DebianProvider(cache), PrefixProvider(), FakeProvider()
+    """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
+    jobs = len(os.sched_getaffinity(0))
+    crate = SourceProvider(CrateOrigin(), {"openssl": OpensslRecipe(jobs)}, cache, compiler)
+    return SystemProvider(compiler), DebianProvider(cache), crate, PrefixProvider(), FakeProvider()
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class Ingredients:
                 resolution.profile.id,
                 resolution.fingerprint,
                 resolution.arguments,
+                resolution.configure,
                 self.worker_source_sha256,
                 self.worker_compiler,
                 _ENVIRONMENT,
@@ -117,6 +124,7 @@ class Workshop:
             worker_source_sha256=ingredients.worker_source_sha256,
             files=hash_files(kit),
             heap_counter=_HEAP_COUNTER,
+            configure=resolution.configure,
             fips=materials.fips_module is not None,
         )
         attempt.note("starting the worker to see that it runs")

@@ -34,6 +34,11 @@ def read_matrices(text: str, file: str) -> list[Matrix]:
     return spec.matrix
 
 
+def fault_in(text: str, file: str, path: tuple[str, ...], message: str) -> DocumentError:
+    """What only the machine knows to be wrong with a spec, at its place in it."""
+    return DocumentError(file, [parse_document(text, file).fault(path, message)])
+
+
 def make_plan(text: str, file: str, catalogue: Catalogue, invocations: int | None = None) -> Plan:
     """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
     anything is measured. Raises DocumentError with every fault of the spec."""

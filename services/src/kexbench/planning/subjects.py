@@ -6,8 +6,9 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
 
-_SOURCE = re.compile(r"system(?:\+.*)?|debian/.+|prefix:.*", re.DOTALL)
-"""Selectors that name a source themselves, so that no catalogue entry is needed."""
+_SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+|prefix:.*", re.DOTALL)
+"""Selectors that name a source themselves, so that no catalogue entry is needed. Repositories and archives from
+anywhere are built by running what is in them, so a spec can name only those that the catalogue has."""
 
 
 class UnknownSelector(ValueError):

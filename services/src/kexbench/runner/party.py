@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from kexbench.domain.cases import Case
+from kexbench.domain.cpu_features import ARCHITECTURE
+from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.samples import Negotiated, Outcome, OutcomeKind, Timer
 from kexbench.runner.cpus import Cpus
@@ -69,15 +71,9 @@ class Setting:
         environment = {**launch.environment, **self.case.environment}
         with _faults():
             worker = Worker(launch.model_copy(update={"environment": environment}), self.log, sockets)
-        said, known = worker.hello, kit.manifest
-        if (said.library, said.version) != (known.library, known.version):
+        if fault := _unfit(worker.hello, kit.manifest, self.case.environment):
             worker.close()
-            raise Dropped(
-                OutcomeKind.MISMATCH, f"the worker says it is {said.library} {said.version}, not what its kit says"
-            )
-        if (reason := _ignored_mask(said, environment)) is not None:
-            worker.close()
-            raise Dropped(OutcomeKind.MISMATCH, reason)
+            raise fault
         return worker
 
     @property
@@ -186,12 +182,19 @@ class Party:
         self._stack.close()
 
 
-def _ignored_mask(said: Hello, environment: dict[str, str]) -> str | None:
-    """Why a mask of CPU features isn't in force, or None. OpenSSL repeats it since 3.0; who can't tell is believed."""
-    mask = environment.get("OPENSSL_ia32cap")
+def _unfit(said: Hello, known: KitManifest, masks: dict[str, str]) -> Dropped | None:
+    """Why a worker is not what its kit says, or why the case's masks of CPU features are not in force, or None.
+    OpenSSL repeats its mask since 3.0; who can't tell is believed."""
+    if (said.library, said.version) != (known.library, known.version):
+        reason = f"the worker says it is {said.library} {said.version}, not what its kit says"
+        return Dropped(OutcomeKind.MISMATCH, reason)
+    if masks and said.architecture != ARCHITECTURE:
+        reason = f"CPU features are masked on {ARCHITECTURE} only, this worker runs on {said.architecture}"
+        return Dropped(OutcomeKind.UNSUPPORTED, reason)
+    mask = masks.get("OPENSSL_ia32cap")
     if mask is None or said.cpu_features is None or mask in said.cpu_features:
         return None
-    return f"cpu_features: wanted the mask {mask}, the library says {said.cpu_features}"
+    return Dropped(OutcomeKind.MISMATCH, f"cpu_features: wanted the mask {mask}, the library says {said.cpu_features}")
 
 
 @contextmanager

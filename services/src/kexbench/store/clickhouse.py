@@ -176,7 +176,7 @@ class ClickHouseStore(Connection):
         return [_median(row) for row in found]
 
     def metrics(self) -> set[str]:
-        return {row["metric"] for row in self._query("SELECT DISTINCT metric FROM samples")}
+        return {row["metric"] for row in self._query(f"SELECT DISTINCT metric FROM samples WHERE {_COUNTED}")}
 
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[MedianRow]:
         found = self._query(
