@@ -93,7 +93,7 @@ def _peers(lab: Lab, scale: Scale, plain: Path) -> Iterator[Peer]:
         _say(f"against a plain loop: {case.label}")
         for chainless in (False, True):
             yield compare_with_plain_loop(lab, plain, case, scale.invocations, scale.batches, chainless=chainless)
-    _say("against gnutls-cli --benchmark-tls-kx, about a minute")
+    _say(f"against gnutls-cli --benchmark-tls-kx, {scale.peer_rounds} rounds of 40 s")
     yield from compare_with_gnutls_cli(lab, scale)
 
 

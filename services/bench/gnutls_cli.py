@@ -1,27 +1,28 @@
-"""GnuTLS's own benchmark beside the worker."""
+"""GnuTLS's own benchmark beside the worker: both at the same time on one core, where the scheduler lets them take turns
+of milliseconds, so that the machine's slow phases fall on both. Each reads its own CPU clock."""
 
 import math
 import os
+import pty
 import re
+import select
 import statistics
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from bench.lab import BATCH_NS, Lab, Scale, turns_ns
+from bench.lab import BATCH_NS, Lab, Scale
 from bench.peers import Peer
-from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
+from kexbench.analysis.estimates import RatioEstimate, Vector, trimmed_interval, verdict
 from kexbench.domain.cases import Case, KeyExchange, Protocol
-from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
 
 SUBJECT = "gnutls@system"
-_SECTION = re.compile(r"\(TLS1\.[23]\).*")
-_DEVIATION = re.compile(r"standard deviation: (?P<value>[\d.]+) (?P<unit>ms|µs)")
-SECTION_NS = 5e9
-"""It spends five seconds on each."""
+_SECTION = re.compile(r"\((?:TLS|VKO)[^ ]*\)")
 _TIME = re.compile(r"avg\. handshake time: (?P<value>[\d.]+) (?P<unit>ms|µs)")
 
 
@@ -35,7 +36,9 @@ def _elliptic(exchange: str, group: str, curve: str = "-") -> Case:
     return Case.model_validate(fields)
 
 
-CASES = {
+CASES: dict[str, Case | None] = {
+    "(TLS1.3)-(DHE-FFDHE3072)-(RSA-PSS-RSAE-SHA256)-(AES-128-GCM)": None,
+    "(TLS1.3)-(ECDHE-SECP256R1)-(RSA-PSS-SHA256)-(AES-128-GCM)": None,
     "(TLS1.3)-(ECDHE-SECP256R1)-(RSA-PSS-RSAE-SHA256)-(AES-128-GCM)": _rsa("TLSv1.3", "ECDHE-RSA", "P-256"),
     "(TLS1.3)-(ECDHE-X25519)-(RSA-PSS-RSAE-SHA256)-(AES-128-GCM)": _rsa("TLSv1.3", "ECDHE-RSA", "X25519"),
     "(TLS1.3)-(ECDHE-SECP256R1)-(ECDSA-SECP256R1-SHA256)-(AES-128-GCM)": _elliptic("ECDHE-ECDSA", "P-256", "P-256"),
@@ -43,73 +46,124 @@ CASES = {
     "(TLS1.3)-(ECDHE-X25519)-(EdDSA-Ed25519)-(AES-128-GCM)": _elliptic("ECDHE-Ed25519", "X25519"),
     "(TLS1.2)-(RSA)-(AES-128-GCM)": _rsa("TLSv1.2", "RSA"),
 }
-"""Its sections that are cases of ours, with the key sizes that it prints."""
+"""Its first sections in their order, which it names when each is over, with the key sizes that it prints. None: this
+section is not compared."""
 
 
 def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
-    """Ours before and after, theirs in between."""
-    before = {case: _measure(lab, case, scale) for case in CASES.values()}
-    theirs = {section.name: section for section in run_gnutls_benchmark(lab.cpus.measuring)}
-    for name, case in CASES.items():
-        ours = [*before[case], *_measure(lab, case, scale)]
-        if name in theirs:
-            yield Peer(
-                case=case,
-                name="gnutls-cli",
-                ours_ns=statistics.median(ours),
-                ours_turns_ns=None,
-                theirs_ns=theirs[name].handshake_ns,
-                ratio=_ratio(ours, theirs[name]),
-            )
+    """One ratio a round and section; the interval is over rounds. Raises FileNotFoundError."""
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for _ in range(scale.peer_rounds):
+        for name, ours_ns, theirs_ns in _round(lab):
+            found[name].append((ours_ns, theirs_ns))
+    for name, pairs in found.items():
+        case = CASES[name]
+        assert case, "only what is compared is measured"
+        ours, theirs = np.array(pairs).T
+        yield Peer(
+            case=case,
+            name="gnutls-cli",
+            ours_ns=statistics.median(ours),
+            ours_turns_ns=None,
+            theirs_ns=statistics.median(theirs),
+            ratio=_ratio(np.log(ours) - np.log(theirs)),
+        )
+
+
+def _ratio(logs: Vector) -> RatioEstimate:
+    centre, low, high = (math.exp(value) for value in trimmed_interval(logs))
+    return RatioEstimate(centre, low, high, paired=True, verdict=verdict(centre, low, high))
+
+
+def _round(lab: Lab) -> Iterator[tuple[str, float, float]]:
+    """Of each compared section its name, our CPU nanoseconds a handshake and theirs."""
+    with _running(lab.cpus.measuring) as theirs:
+        for expected, case in CASES.items():
+            ours_ns = _beside(lab, case, theirs) if case else None
+            section = theirs.next_section()
+            if section is None or section.name != expected:
+                raise RuntimeError(f"gnutls-cli measured {section and section.name}, where {expected} was expected")
+            if ours_ns is not None:
+                yield expected, ours_ns, section.handshake_ns
+
+
+def _beside(lab: Lab, case: Case, theirs: "_Transcript") -> float:
+    """CPU nanoseconds of a handshake's turns, over all batches until the other program's section ends. The first of
+    each batch counts too: the other program has as many that begin with cold caches."""
+    cpu_ns = handshakes = 0
+    with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, batches=1), SUBJECT) as party:
+        party.batch(BATCH_NS)
+        while not theirs.is_over():
+            batch = party.batch(BATCH_NS)
+            cpu_ns += (batch.cpu_ns or 0) + (batch.first_ns or 0)
+            handshakes += batch.handshakes + 1
+    if handshakes == 0:
+        raise RuntimeError(f"{case.case_id}: the other program's section ended before a batch of ours")
+    return cpu_ns / handshakes
 
 
 @dataclass(frozen=True)
 class Section:
-    """A key exchange as it was measured by the other program, with its own standard deviation over handshakes."""
+    """A key exchange as the other program measured it: the average, by its process's CPU clock."""
 
     name: str
     handshake_ns: float
-    deviation_ns: float
-    handshakes: float
 
 
-def _ratio(ours: list[float], theirs: Section) -> RatioEstimate:
-    """Ours to theirs: the trimmed mean of our invocations' logs, its interval widened by what their handshakes scatter.
-    What the machine did in the minutes between is not in it."""
-    centre, low, high = trimmed_interval(np.log(ours) - math.log(theirs.handshake_ns))
-    scatter = 1.96 * theirs.deviation_ns / theirs.handshake_ns / math.sqrt(theirs.handshakes)
-    reach = math.hypot((high - low) / 2, scatter)
-    ratio, low, high = (math.exp(value) for value in (centre, centre - reach, centre + reach))
-    return RatioEstimate(ratio, low, high, paired=False, verdict=verdict(ratio, low, high))
+class _Transcript:
+    """What the program says, line by line as it says it, since it speaks to a terminal."""
 
+    def __init__(self, terminal: int) -> None:
+        self._terminal = terminal
+        self._unread = b""
+        self._ended = False
 
-def run_gnutls_benchmark(cpu: int | None) -> Iterator[Section]:
-    """Each section with its average time of a handshake, which it takes by its process's CPU clock.
-    Raises FileNotFoundError."""
-    with subprocess.Popen(["gnutls-cli", "--benchmark-tls-kx"], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        if cpu is not None:
-            os.sched_setaffinity(process.pid, {cpu})
-        name, handshake_ns = "", 0.0
-        for line in process.stdout:
+    def is_over(self) -> bool:
+        """Whether the section under way has ended, which the program says by naming it."""
+        while select.select([self._terminal], [], [], 0)[0] and self._read():
+            pass
+        return self._ended or _SECTION.search(self._unread.decode(errors="replace")) is not None
+
+    def next_section(self) -> Section | None:
+        """Wait for the section under way to end; None when the program ended."""
+        name = ""
+        while (line := self._line()) is not None:
             if found := _SECTION.search(line):
-                name = found[0].strip()
+                name = line[found.start() :].strip()
             elif found := _TIME.search(line):
-                handshake_ns = _nanoseconds(found)
-            elif found := _DEVIATION.search(line):
-                yield Section(name, handshake_ns, _nanoseconds(found), SECTION_NS / handshake_ns)
+                return Section(name, float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3))
+        return None
+
+    def _line(self) -> str | None:
+        while b"\n" not in self._unread:
+            if not self._read():
+                return None
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def _read(self) -> bool:
+        """Wait for more and keep it; false when the program has ended."""
+        try:
+            read = os.read(self._terminal, 4096)
+        except OSError:  # how a terminal says that nobody is at its other end
+            read = b""
+        self._unread += read
+        self._ended = not read
+        return not self._ended
 
 
-def _nanoseconds(found: re.Match[str]) -> float:
-    return float(found["value"]) * (1e6 if found["unit"] == "ms" else 1e3)
-
-
-def _measure(lab: Lab, case: Case, scale: Scale) -> list[float]:
-    """CPU nanoseconds of a handshake's turns: the median of each invocation."""
-    medians = []
-    for _ in range(max(3, scale.invocations // 4)):
-        with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, scale.batches), SUBJECT) as party:
-            batches = [party.batch(BATCH_NS) for _ in range(WARM_UP_BATCHES + scale.batches)][WARM_UP_BATCHES:]
-            undisturbed = [batch for batch in batches if not batch.involuntary_switches] or batches
-            medians.append(statistics.median(map(turns_ns, undisturbed)))
-    return medians
+@contextmanager
+def _running(cpu: int | None) -> Iterator[_Transcript]:
+    """GnuTLS's benchmark as a live process on the measuring CPU; leaving ends it. Raises FileNotFoundError."""
+    ours, its = pty.openpty()
+    try:
+        with subprocess.Popen(["gnutls-cli", "--benchmark-tls-kx"], stdin=subprocess.DEVNULL, stdout=its) as process:
+            os.close(its)
+            if cpu is not None:
+                os.sched_setaffinity(process.pid, {cpu})
+            try:
+                yield _Transcript(ours)
+            finally:
+                process.terminate()
+    finally:
+        os.close(ours)

@@ -31,10 +31,11 @@ class Scale:
     invocations: int
     batches: int
     pool: int
+    peer_rounds: int
 
 
-FULL = Scale(invocations=20, batches=20, pool=400)
-QUICK = Scale(invocations=6, batches=10, pool=48)
+FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=5)
+QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2)
 
 
 class Lab:

@@ -11,9 +11,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+enum { BURN_MOST_PPM = 50000 };
+
 static int usage(const char *why) {
-    fprintf(stderr, "worker: %s\nusage: worker --material DIR [--cpus N[,N...]] [--peer FD]%s\n", why,
-            backend.takes_settings ? " [--fake SETTINGS]" : "");
+    fprintf(stderr, "worker: %s\nusage: worker --material DIR [--cpus N[,N...]] [--peer FD] %s\n", why,
+            backend.takes_settings ? "[--fake SETTINGS]" : "[--burn PPM]");
     return 2;
 }
 
@@ -40,7 +42,7 @@ static bool parse_cpus(const char *text, cpu_set_t *set) {
 int main(int argc, char **argv) {
     const char *material = NULL, *settings = NULL, *cpus = NULL;
     cpu_set_t set;
-    int peer = -1;
+    int peer = -1, burn_ppm = -1;
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc)
             return usage("an option needs a value");
@@ -52,6 +54,10 @@ int main(int argc, char **argv) {
             const char *text = argv[i + 1];
             if (!parse_number(&text, 1023, &peer) || *text != '\0')
                 return usage("--peer takes the number of an open socket");
+        } else if (strcmp(argv[i], "--burn") == 0 && !backend.takes_settings) {
+            const char *text = argv[i + 1];
+            if (!parse_number(&text, BURN_MOST_PPM, &burn_ppm) || *text != '\0')
+                return usage("--burn takes parts per million, at most 50000");
         } else if (strcmp(argv[i], "--cpus") != 0)
             return usage("unknown option");
         else if (!parse_cpus(cpus = argv[i + 1], &set))
@@ -68,11 +74,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "worker: %s %s\n", fault.reason, fault.detail);
         return 1;
     }
-#ifdef BURN_PPM
-    const struct backend *chosen = burning(&backend, BURN_PPM);
-#else
-    const struct backend *chosen = &backend;
-#endif
+    const struct backend *chosen = burn_ppm < 0 ? &backend : burning(&backend, (unsigned)burn_ppm);
     struct utsname host = {0};
     uname(&host);
     const char *named = backend.architecture == NULL ? NULL : backend.architecture();

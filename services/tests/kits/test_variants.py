@@ -104,11 +104,11 @@ def test_a_suites_library_is_not_relinked(kitchen: Kitchen) -> None:
     assert "openssl@system+relink=1" in caught.value.remedy
 
 
-def test_a_burn_has_the_profile_of_the_plain_kit_and_a_worker_of_its_own(kitchen: Kitchen, tree: Path) -> None:
+def test_a_burn_is_the_same_program_told_to_burn(kitchen: Kitchen, tree: Path) -> None:
     plain, less, more = (kitchen.add(f"openssl@prefix:{tree}{variant}") for variant in ("", "+burn=500", "+burn=3000"))
     assert plain.build_profile.id == less.build_profile.id == more.build_profile.id
-    assert more.worker_flags == f"{plain.worker_flags} BURN_PPM=3000"
-    assert len({kit.files["bin/worker"] for kit in (plain, less, more)}) == 3
+    assert more.arguments == ("--burn", "3000")
+    assert plain.files == less.files == more.files
     assert len({kit.kit_id for kit in (plain, less, more)}) == 3
 
 

@@ -32,6 +32,7 @@ says "a NUL byte is an error" 0 error "stop\\0000\n" --material .
 says "a run works" 0 batch "$setup\n$run\n" --material .
 says "a missing option is a usage error" 2 "" "stop\n"
 says "an unknown option is a usage error" 2 "" "stop\n" --material . --verbose 1
+says "a burn of virtual time, which would never end, is a usage error" 2 "" "stop\n" --material . --burn 1
 says "an option without its value is a usage error" 2 "" "stop\n" --material
 says "a CPU that is no number is a usage error" 2 "" "stop\n" --material . --cpus -1
 says "a list of CPUs that ends in a comma is a usage error" 2 "" "stop\n" --material . --cpus 0,

@@ -116,7 +116,7 @@ class Workshop:
             source=ref.source,
             build_profile=resolution.profile,
             worker=arguments,
-            arguments=resolution.arguments,
+            arguments=(*resolution.arguments, *_burn(ref)),
             environment=_ENVIRONMENT,
             packages=_packages(libraries, materials, attempt),
             worker_compiler=ingredients.worker_compiler,
@@ -140,6 +140,11 @@ class Workshop:
         raise StepFailed(
             "resolve", f"nothing provides {ref}", "; ".join(provider.describe() for provider in self.providers)
         )
+
+
+def _burn(ref: SubjectRef) -> tuple[str, ...]:
+    """An argument, so that workers which burn different shares are the same program, laid out alike."""
+    return () if ref.variant.burn is None else ("--burn", str(ref.variant.burn))
 
 
 def hash_files(kit: Path) -> dict[str, str]:

@@ -70,7 +70,6 @@ class WorkerSource:
         compile_flags = (*materials.compile_flags, *mapped)
         words = materials.library_words or ()
         own = [f"LIBS_{ref.library}={_for_make(words)}"] if words else []
-        burn = [f"BURN_PPM={ref.variant.burn}"] if ref.variant.burn is not None else []
         attempt.run(
             [
                 "make",
@@ -82,7 +81,6 @@ class WorkerSource:
                 f"CFLAGS_LIBRARY={_for_make(compile_flags)}",
                 f"LDFLAGS_LIBRARY={_for_make(materials.link_flags)}",
                 *own,
-                *burn,
             ],
             stage="compile",
             timeout_s=600,
@@ -90,7 +88,7 @@ class WorkerSource:
         for name in ("worker", "heap.so"):
             if not (build / name).is_file():
                 raise StepFailed("compile", f"make succeeded, but there is no {name}")
-        flags = shlex.join((*compile_flags, *materials.link_flags, *words, *burn))
+        flags = shlex.join((*compile_flags, *materials.link_flags, *words))
         flags = flags.replace(str(attempt.scratch), "{scratch}").replace(str(source), "{worker}")
         return Compiled(build / "worker", build / "heap.so", flags)
 

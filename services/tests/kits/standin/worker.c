@@ -8,8 +8,6 @@
 const char *OpenSSL_version(int what); /* answers "OpenSSL 9.8.7 …" */
 #endif
 
-const char *burn_ppm = BURN_PPM; /* only so that the worker's bytes tell */
-
 int main(int argc, char **argv)
 {
     char version[64] = "", line[4096];
