@@ -18,8 +18,8 @@
 
 #include <stdbool.h>
 
-#if OPENSSL_VERSION_NUMBER < 0x10101000L
-#error "OpenSSL 1.1.1 or newer is needed"
+#if OPENSSL_VERSION_NUMBER < 0x1010101fL
+#error "OpenSSL 1.1.1a or newer is needed"
 #endif
 
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
