@@ -70,6 +70,8 @@ def test_a_branch_is_the_commit_that_it_leads_to_now(kitchen: Kitchen, repositor
     reference = f"openssl@git:{repository.folder}#master"
     first = repository.commit(8, "dev")
     one = kitchen.add(reference)
+    assert f"fetching commit {first[:12]} of {repository.folder}" in kitchen.said
+    assert not [said for said in kitchen.said if said.startswith("fetching every branch")]
     assert (one.version, one.build_profile.provider) == ("9.8.8-dev", "git")
     assert Package(name="git commit", version=first, sha256=None) in one.packages
     second = repository.commit(8, "dev")
@@ -121,6 +123,14 @@ def test_a_commit_that_is_not_there_is_told(name: str, kitchen: Kitchen, reposit
     with pytest.raises(KitError, match=f"has no .*commit {name}"):
         kitchen.add(f"openssl@git:{repository.folder}#{name}")
     assert kitchen.leftovers() == []
+
+
+def test_a_hash_of_something_else_than_a_commit_is_told(kitchen: Kitchen, repository: Repository) -> None:
+    repository.commit(1)
+    blob = repository.git("rev-parse", "HEAD:news")
+    for _ in range(2):  # also once the mirror has it
+        with pytest.raises(KitError, match=f"has no commit {blob}"):
+            kitchen.add(f"openssl@git:{repository.folder}#{blob}")
 
 
 def test_a_folder_that_is_no_repository_is_told(kitchen: Kitchen, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 
 
 def undated(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    return member.replace(mtime=LONG_AGO, uid=0, gid=0, uname="", gname="")
+    return member.replace(mtime=LONG_AGO, uid=0, gid=0, uname="", gname="", deep=False)
 
 
 def test_an_archive_becomes_a_kit_that_reports_its_version(sources: Path, shelf: Shelf, tmp_path: Path) -> None:

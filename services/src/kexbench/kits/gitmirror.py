@@ -73,7 +73,8 @@ class GitMirror:
         advertised, is_news = self._advertised(name, attempt, refresh=refresh)
         found = _look_up(name, advertised)
         if found is None and not is_news:
-            found = _look_up(name, self._asked(name, attempt))
+            advertised = self._asked(name, attempt)
+            found = _look_up(name, advertised)
         if found is None and _SHORT_COMMIT.fullmatch(name) and self._is_local:
             words = ["-C", self.address, "rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}"]
             found = self._git(words, attempt, "resolve", accept=(0, 1, 128)).strip() or None
@@ -122,10 +123,10 @@ class GitMirror:
             whole = ["--unshallow"] if (self.folder / "shallow").exists() else []
             branches = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
             self._git([*usual, *whole, "--prune", "--", self.address, *branches], attempt, "fetch", _FETCH_MAX_S)
-            if not self._git(["cat-file", "-t", commit], attempt, "fetch", accept=(0, 128)).strip():
-                raise StepFailed("fetch", f"{self.address} has no commit {commit}", "check its hash") from error
-            self._git(["update-ref", kept, commit], attempt, "fetch")
-        return self._kept(commit, attempt)
+            self._git(["update-ref", kept, commit], attempt, "fetch", accept=(0, 128))
+        if found := self._kept(commit, attempt):
+            return found
+        raise StepFailed("fetch", f"{self.address} has no commit {commit}", "check its hash")
 
     def _unknown(self, name: str, advertised: dict[str, str]) -> StepFailed:
         if _SHORT_COMMIT.fullmatch(name):
