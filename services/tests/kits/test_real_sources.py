@@ -13,10 +13,14 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.kits import SubjectRef
-from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits import Shelf, WorkerSource, Workshop
+from kexbench.kits.build_openssl import OpensslRecipe
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.errors import StepFailed
+from kexbench.kits.git import GitOrigin
 from kexbench.kits.process import Attempt
+from kexbench.kits.source import Origin, SourceProvider
+from kexbench.kits.tarball import TarballOrigin
 from kexbench.settings import Settings
 
 VERSION = "1.1.1w"
@@ -43,9 +47,12 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
-    settings = Settings()
-    workshop = Workshop(WorkerSource(settings.workers), default_providers(settings.cache))
-    return Shelf(tmp_path_factory.mktemp("real") / "kits", workshop)
+    """Only what is built outlives the test; the mirror of a repository that won't be there again does not."""
+    folder, settings = tmp_path_factory.mktemp("real"), Settings()
+    recipes = {"openssl": OpensslRecipe(len(os.sched_getaffinity(0)))}
+    origins: tuple[Origin, ...] = (TarballOrigin(folder), GitOrigin(folder))
+    providers = [SourceProvider(origin, recipes, settings.cache) for origin in origins]
+    return Shelf(folder / "kits", Workshop(WorkerSource(settings.workers), providers))
 
 
 def undated(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -64,9 +64,9 @@ def test_an_archive_of_another_content_is_refused_with_both_hashes(kitchen: Kitc
         kitchen.add(f"openssl@tarball:{tmp_path}/a.tar.gz#sha256={'0' * 64}")
 
 
-def test_an_absent_archive_is_named(kitchen: Kitchen) -> None:
+def test_an_absent_archive_is_named(tmp_path: Path) -> None:
     with pytest.raises(KitError, match=r"there is no file /nowhere/a\.tar\.gz"):
-        kitchen.add(f"openssl@tarball:/nowhere/a.tar.gz#sha256={'0' * 64}")
+        kitchen_in(tmp_path).add(f"openssl@tarball:/nowhere/a.tar.gz#sha256={'0' * 64}")
 
 
 def test_a_reference_without_a_whole_hash_is_told_how_to_get_one(kitchen: Kitchen, tmp_path: Path) -> None:
