@@ -97,6 +97,12 @@ def test_a_spec_that_is_not_there_is_named(cli: Cli) -> None:
     assert (done.status, done.err) == (1, "nowhere.yaml:1:1: cannot be read: No such file or directory\n")
 
 
+def test_a_person_may_compare_repositories_that_no_catalogue_has(cli: Cli) -> None:
+    done = cli("compare", "openssl@git:/nowhere#master", "openssl@git:/nowhere#mine", *FEW)
+    assert done.status == 1
+    assert "openssl@git:/nowhere#master: resolve failed: there is no repository /nowhere" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

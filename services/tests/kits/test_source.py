@@ -137,6 +137,22 @@ def test_sources_of_another_version_than_promised_are_refused(kitchen: Kitchen, 
         kitchen.add("openssl@shop/9.8.6")
 
 
+def test_sources_that_moved_on_since_they_were_resolved_are_not_built(
+    kitchen: Kitchen, shop: Shop, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identities = iter("bcde")
+    usual = shop.locate
+
+    def restless(ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
+        shop.identity = next(identities) * 64
+        return usual(ref, attempt, refresh=refresh)
+
+    monkeypatch.setattr(shop, "locate", restless)
+    with pytest.raises(KitError, match="became something else meanwhile"):
+        kitchen.add("openssl@shop/9.8.7")
+    assert bench.builds == 0
+
+
 @pytest.mark.parametrize("reference", ["openssl@system+no-asm", "openssl@debian/trixie+no-asm"])
 def test_flags_are_refused_for_what_is_built_already(reference: str, tmp_path: Path) -> None:
     with pytest.raises(KitError, match="is built already, so no-asm can't be chosen"):

@@ -55,6 +55,7 @@ def compare(
     Examples:
 
         kexbench compare openssl@system openssl@prefix:../openssl
+        kexbench compare openssl@git:../openssl#master openssl@git:../openssl#my-branch
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec bench-specs/quickstart.yaml
     """

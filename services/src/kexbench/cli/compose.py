@@ -15,6 +15,7 @@ from kexbench.pipeline import RunEnd, deliver_leftovers, execute_run, start_run
 from kexbench.planning.compose import Wish, chosen, spec_text
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
+from kexbench.planning.subjects import with_sources
 from kexbench.wiring import Installation
 
 _EXIT = {RunState.FINISHED: 0, RunState.CANCELLED: 130}
@@ -53,7 +54,7 @@ def measure(installation: Installation, begin: Callable[[ProgressReporter], RunF
 def run_wish(installation: Installation, wish: Wish) -> Done:
     """Measure a spec of a command's own. Raises what the stages raise."""
     text = spec_text(wish)
-    plan = make_plan(text, wish.name, installation.catalogue())
+    plan = make_plan(text, wish.name, with_sources(installation.catalogue(), wish.subjects))
 
     def begin(reporter: ProgressReporter) -> RunFolder:
         reporter.step(

@@ -39,6 +39,8 @@ def add(
 
         kexbench kits add openssl@system gnutls@debian/trixie
         kexbench kits add openssl@prefix:~/src/openssl
+        kexbench kits add openssl@git:~/src/openssl#master
+        kexbench kits add openssl@tarball:openssl-3.5.5.tar.gz+no-asm
     """
     shelf = Installation(Settings()).kits()
     kits = [shelf.add(reference, _say, refresh=refresh) for reference in [typed_reference(text) for text in references]]

@@ -20,11 +20,13 @@ from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
+from kexbench.kits.git import GitOrigin
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution
-from kexbench.kits.source import SourceProvider
+from kexbench.kits.source import Origin, SourceProvider
 from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
+from kexbench.kits.tarball import TarballOrigin
 from kexbench.kits.worker import WorkerSource, self_test
 
 MANIFEST_NAME = "kit.json"
@@ -44,9 +46,10 @@ _ENVIRONMENT = {
 
 def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
     """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
-    jobs = len(os.sched_getaffinity(0))
-    crate = SourceProvider(CrateOrigin(), {"openssl": OpensslRecipe(jobs)}, cache, compiler)
-    return SystemProvider(compiler), DebianProvider(cache), crate, PrefixProvider(), FakeProvider()
+    recipes = {"openssl": OpensslRecipe(len(os.sched_getaffinity(0)))}
+    origins: tuple[Origin, ...] = (CrateOrigin(), TarballOrigin(cache), GitOrigin(cache))
+    sources = (SourceProvider(origin, recipes, cache, compiler) for origin in origins)
+    return SystemProvider(compiler), DebianProvider(cache), *sources, PrefixProvider(), FakeProvider()
 
 
 @dataclass(frozen=True)

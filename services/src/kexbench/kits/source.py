@@ -129,6 +129,8 @@ class SourceProvider:
             if folder.is_dir():
                 return folder
             sources = self._origin.locate(ref, attempt, refresh=False)
+            if not set(sources.packages) <= set(resolution.packages):
+                raise StepFailed("fetch", f"{ref.origin} became something else meanwhile", "try again")
             unpacked = attempt.scratch / "source"
             unpacked.mkdir()
             root = sources.unpack(unpacked, attempt)

@@ -1,14 +1,15 @@
 """Selectors of a spec (`tracked`, a source, a version) resolved against the catalogue."""
 
 import re
+from collections.abc import Iterable
 
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
 
 _SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+|prefix:.*", re.DOTALL)
-"""Selectors that name a source themselves, so that no catalogue entry is needed. Repositories and archives from
-anywhere are built by running what is in them, so a spec can name only those that the catalogue has."""
+"""Selectors that name a source themselves, so that no catalogue entry is needed."""
+_FROM_ANYWHERE = ("tarball:", "git:")
 
 
 class UnknownSelector(ValueError):
@@ -33,11 +34,26 @@ def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[P
                 raise UnknownSelector(f"'{selector}' is not a source; sources look like 1.0 or 1.1+step=1.02") from None
             raise UnknownSelector(str(error)) from None
         return [PlannedSubject(library=library, source=selector, declared_version=None)]
+    if selector.startswith(_FROM_ANYWHERE):
+        raise UnknownSelector(
+            f"'{selector}' is not in the catalogue; sources from anywhere run what is in them when they are built, "
+            "so a spec can name only those of the catalogue"
+        )
     known = [TRACKED, *(entry.version or entry.source for entry in entries)]
     raise UnknownSelector(
         f"unknown version '{selector}' of {library}; the catalogue has {', '.join(known)}; "
         "or name a source, such as system or debian/trixie"
     )
+
+
+def with_sources(catalogue: Catalogue, references: Iterable[SubjectRef]) -> Catalogue:
+    """The catalogue and the sources that a person named by hand, who may name any."""
+    libraries = {library: list(entries) for library, entries in catalogue.libraries.items()}
+    for ref in references:
+        entries = libraries.setdefault(ref.library, [])
+        if ref.source.startswith(_FROM_ANYWHERE) and ref.source not in [entry.source for entry in entries]:
+            entries.append(CatalogueEntry(source=ref.source))
+    return catalogue.model_copy(update={"libraries": libraries})
 
 
 def _subject(library: LibraryName, entry: CatalogueEntry) -> PlannedSubject:

@@ -1,0 +1,92 @@
+"""A file from an address, of which the SHA-256 is known beforehand: there whole and as promised, or not at all."""
+
+import hashlib
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.process import Attempt
+
+_SILENCE_MAX_S = 60
+_WHOLE_MAX_S = 3600
+_REDIRECTS_MAX = 5
+_TELL_EVERY_BYTES = 16 << 20
+_ALLOWED_AFTER = {"http": ("http", "https"), "https": ("https",)}
+"""Where a redirect may lead: what began in the open may become safe, never the other way round."""
+
+
+def download(address: str, sha256: str, target: Path, attempt: Attempt, most_bytes: int) -> None:
+    """Fetch a file to `target`, whose folder exists. Raises StepFailed."""
+    attempt.note(f"fetching {address}")
+    partial = target.with_name(f".{target.name}.partial")
+    # What this machine trusts is trusted, so that a proxy with a certificate of its own works.
+    client = httpx.Client(verify=ssl.create_default_context(), timeout=_SILENCE_MAX_S)
+    try:
+        with client, _answer(client, address) as response:
+            actual = _copy(response, partial, attempt, most_bytes)
+        if actual != sha256:
+            raise wrong_hash(address, actual, sha256)
+        partial.replace(target)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise StepFailed(
+            "fetch", f"{address} can't be fetched: {reason}", "check the address and the network"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def wrong_hash(what: str, actual: str, promised: str) -> StepFailed:
+    """The error for a file of another content than its reference promises."""
+    return StepFailed(
+        "fetch",
+        f"{what} has the SHA-256 {actual}, but the reference says {promised}",
+        "find out which of them is right from who published it; write that one behind #sha256=",
+    )
+
+
+@contextmanager
+def _answer(client: httpx.Client, address: str) -> Iterator[httpx.Response]:
+    """The response at the end of all redirects."""
+    following = client.build_request("GET", address, headers={"Accept-Encoding": "identity"})
+    for _ in range(_REDIRECTS_MAX + 1):
+        response = client.send(following, stream=True)
+        try:
+            if response.next_request is None:
+                response.raise_for_status()
+                yield response
+                return
+        finally:
+            response.close()
+        if response.next_request.url.scheme not in _ALLOWED_AFTER[following.url.scheme]:
+            raise StepFailed(
+                "fetch",
+                f"{following.url} redirects to {response.next_request.url}, which is less safe",
+                "name an address that doesn't",
+            )
+        following = response.next_request
+    raise StepFailed("fetch", f"{address} redirects more than {_REDIRECTS_MAX} times", "name where it leads to")
+
+
+def _copy(response: httpx.Response, target: Path, attempt: Attempt, most_bytes: int) -> str:
+    """Write what arrives, as it is on the wire; its SHA-256."""
+    digest, size, told = hashlib.sha256(), 0, 0
+    end = time.monotonic() + _WHOLE_MAX_S
+    with target.open("wb") as file:
+        for chunk in response.iter_raw():
+            size += len(chunk)
+            if size > most_bytes:
+                raise StepFailed("fetch", f"{response.url} is larger than {most_bytes >> 20} MiB", "no sources are")
+            if time.monotonic() > end:
+                raise StepFailed("fetch", f"{response.url} took longer than {_WHOLE_MAX_S} s", "fetch it by hand")
+            digest.update(chunk)
+            file.write(chunk)
+            if size - told >= _TELL_EVERY_BYTES:
+                attempt.note(f"{size >> 20} MiB are here")
+                told = size
+    return digest.hexdigest()

@@ -1,0 +1,67 @@
+"""Sources in a git repository that people name: `openssl@git:/src/openssl#master`, or at an address.
+
+A reference means the commit that its branch or tag leads to now, which is all that identifies the sources. What is
+built is what `git archive` gives of it, as releases are made: nothing that isn't committed, and no submodules.
+"""
+
+import re
+from pathlib import Path
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import Package, SubjectRef
+from kexbench.kits.gitmirror import GitMirror
+from kexbench.kits.locks import locked
+from kexbench.kits.process import Attempt
+from kexbench.kits.source import Sources
+from kexbench.kits.unbuilt import no_version, told_version, unpack, version_files
+
+_PREFIX = "git:"
+_SOURCE = re.compile(r"git:(?P<address>[^#]+)#(?P<name>[A-Za-z0-9].*)")
+
+
+class GitOrigin:
+    """Repositories anywhere. `cache` keeps a mirror of each, with the commits that were asked for."""
+
+    name = "git"
+
+    def __init__(self, cache: Path) -> None:
+        self._cache = cache / "git"
+
+    def describe(self) -> str:
+        return (
+            "openssl@git:/DIR#REF, openssl@git:https://…#REF: a branch, tag or commit of a git repository, built here"
+        )
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.origin.startswith(_PREFIX)
+
+    def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
+        match = _SOURCE.fullmatch(ref.origin)
+        assert match, "a reference's grammar asks for it"
+        key = content_hash(match["address"], length=32)
+        mirror = GitMirror(match["address"], self._cache / key)
+        with locked(self._cache / f".{key}.lock", attempt.note):
+            commit = mirror.fetch(match["name"], attempt, refresh=refresh)
+            version = _version(ref.library, mirror, commit, attempt)
+        return Sources(
+            version=version,
+            identity=commit,
+            packages=(Package(name="git commit", version=commit, sha256=None),),
+            unpack=lambda folder, within: _unpack(mirror, commit, folder, within),
+        )
+
+
+def _version(library: str, mirror: GitMirror, commit: str, attempt: Attempt) -> str:
+    for path in version_files(library):
+        text = mirror.file(commit, path, attempt)
+        if text and (version := told_version(library, path, text)):
+            return version
+    raise no_version(library, f"commit {commit[:12]} of {mirror.address}")
+
+
+def _unpack(mirror: GitMirror, commit: str, folder: Path, attempt: Attempt) -> Path:
+    archive = attempt.scratch / "commit.tar"
+    mirror.archive(commit, archive, attempt)
+    unpack(archive, folder)
+    archive.unlink()
+    return folder  # also where all that was committed is one folder

@@ -1,0 +1,106 @@
+"""Sources before they are built: which version they say they are, and how an archive of them is laid out."""
+
+import re
+import tarfile
+import zlib
+from collections.abc import Callable, Mapping
+from lzma import LZMAError
+from pathlib import Path, PurePosixPath
+
+from kexbench.kits.errors import Stage, StepFailed
+from kexbench.kits.tree import LAYOUTS
+
+_ASSIGNMENT = re.compile(r'^([A-Z_]+)="?([^"\s]*)"?\s*$', re.MULTILINE)
+_GNUTLS_INIT = re.compile(r"^AC_INIT\(\[?GnuTLS\]?,\s*\[?([0-9][^\],\s)]*)", re.MULTILINE)
+_READ_MAX = 1 << 20
+_DAMAGED = (tarfile.TarError, EOFError, LZMAError, zlib.error, OSError)
+
+
+def _openssl_since_3(text: str) -> str | None:
+    """As Configure puts it together: 3.6.0, 3.6.0-dev, 3.5.0-alpha1, 3.1.2+quic."""
+    found = dict(_ASSIGNMENT.findall(text))
+    if not all(found.get(name) for name in ("MAJOR", "MINOR", "PATCH")):
+        return None
+    tag, metadata = found.get("PRE_RELEASE_TAG"), found.get("BUILD_METADATA")
+    number = f"{found['MAJOR']}.{found['MINOR']}.{found['PATCH']}"
+    return number + (f"-{tag}" if tag else "") + (f"+{metadata}" if metadata else "")
+
+
+def _matched(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    def read(text: str) -> str | None:
+        match = pattern.search(text)
+        return match[1] if match else None
+
+    return read
+
+
+_VERSION_FILES: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
+    "openssl": {
+        "VERSION.dat": _openssl_since_3,
+        "include/openssl/opensslv.h": _matched(LAYOUTS["openssl"].version),
+    },
+    "gnutls": {"configure.ac": _matched(_GNUTLS_INIT)},
+}
+"""What each file of the sources tells. The built library reports the same, with `-dev` between two releases, so two
+commits may be of one version."""
+
+
+def version_files(library: str) -> tuple[str, ...]:
+    """Where a library's sources say their version, relative to their root, the most telling first."""
+    return tuple(_VERSION_FILES[library])
+
+
+def told_version(library: str, path: str, text: str) -> str | None:
+    """The version that one of the `version_files` tells, or None."""
+    return _VERSION_FILES[library][path](text)
+
+
+def no_version(library: str, what: str) -> StepFailed:
+    """The error where none of the `version_files` tells a version."""
+    places = " or ".join(version_files(library))
+    return StepFailed("resolve", f"{what} holds no sources of {library}", f"their version should be in {places}")
+
+
+def version_in(library: str, archive: Path) -> str:
+    """The version that packed sources say they are, read without unpacking. Raises StepFailed."""
+    try:
+        with tarfile.open(archive) as packed:
+            for member in packed:
+                place = _version_file(library, member.name)
+                content = packed.extractfile(member) if place and member.isfile() else None
+                if place and content:
+                    text = content.read(_READ_MAX).decode(errors="replace")
+                    if version := told_version(library, place, text):
+                        return version
+    except _DAMAGED as error:
+        raise _unreadable(archive, "resolve", error) from error
+    raise no_version(library, str(archive))
+
+
+def _version_file(library: str, member: str) -> str | None:
+    """Which of the `version_files` a member is, in the archive's root or in its top folder."""
+    parts = PurePosixPath(member).parts
+    candidates = ("/".join(parts), "/".join(parts[1:]))
+    return next((place for place in version_files(library) if place in candidates), None)
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    """Lay an archive out in an empty folder. The sources' root: its single top folder, or the folder itself.
+
+    Raises StepFailed, also for members that would lie outside.
+    """
+    try:
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+    except tarfile.FilterError as error:
+        raise StepFailed("fetch", f"{archive} has a member that leads outside: {error}", "don't build it") from error
+    except _DAMAGED as error:
+        raise _unreadable(archive, "fetch", error) from error
+    top = list(folder.iterdir())
+    return top[0] if len(top) == 1 and top[0].is_dir() else folder
+
+
+def _unreadable(archive: Path, stage: Stage, error: Exception) -> StepFailed:
+    reason = f"{archive} can't be unpacked: {str(error) or type(error).__name__}"
+    remedy = "it must be a whole tar archive, plain or packed by gzip, xz or bzip2"
+    return StepFailed(stage, reason, remedy)
