@@ -1,14 +1,23 @@
-"""What GnuTLS's configuration is told, and which sources are refused before anything is compiled."""
+"""What GnuTLS's configuration is told, what is refused before anything is compiled, and that a build tells no place."""
 
 from pathlib import Path
 
 import pytest
 
+from kexbench.kits.autotools import Autotools
 from kexbench.kits.build_gnutls import GnutlsRecipe
+from kexbench.kits.build_nettle import NETTLE
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 
 CONFIGURE = "#!/bin/sh\nac_user_opts='\nenable_option_checking\nenable_static\nwith_zlib\n'\n"
+
+TINY = r"""
+for word; do case $word in CFLAGS=*) flags=${word#CFLAGS=} ;; CC=*) compiler=${word#CC=} ;; esac; done
+printf 'all:\n\t%s %s -g -c $(CURDIR)/tiny.c\n' "$compiler" "$flags" > Makefile
+printf 'install:\n\tmkdir -p $(DESTDIR)/kexbench\n\tcp tiny.o $(DESTDIR)/kexbench\n' >> Makefile
+"""
+"""A configure script, as far as the build asks anything of one."""
 
 
 @pytest.fixture
@@ -56,3 +65,38 @@ def test_a_flag_that_the_version_does_not_know_is_refused_and_not_ignored(
     source = sources(tmp_path / "source", configure=CONFIGURE)
     with pytest.raises(StepFailed, match=f"no option --{flag}"):
         recipe.build(source, recipe.words("3.7.1", ("enable-static", "with-zlib", flag)), tmp_path / "there", attempt)
+
+
+def test_a_build_is_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
+    contents = []
+    for name in ("here", "another-folder"):
+        scratch = tmp_path / name
+        scratch.mkdir()
+        source = sources(scratch / "source", configure=TINY)
+        (source / "tiny.c").write_text("const char *tiny(void) { return __FILE__; }\n")
+        attempt = Attempt(scratch, tmp_path / "log", lambda _: None)
+        Autotools("cc", 1, ()).install(source, ("CFLAGS=-O2",), scratch / "installed", attempt)
+        contents.append((scratch / "installed/kexbench/tiny.o").read_bytes())
+    assert contents[0] == contents[1]
+    assert str(tmp_path).encode() not in contents[0]
+
+
+def test_a_tool_that_is_missing_is_named_with_its_package(attempt: Attempt, tmp_path: Path) -> None:
+    with pytest.raises(StepFailed, match="m5 is not on this machine") as caught:
+        Autotools("cc", 1, ("m5",)).install(tmp_path, (), tmp_path / "installed", attempt)
+    assert caught.value.remedy == "apt-get install m5"
+
+
+def test_without_gmps_headers_the_package_to_install_is_named(attempt: Attempt, tmp_path: Path) -> None:
+    compiler = tmp_path / "bare-cc"
+    compiler.write_text('#!/bin/sh\nexec cc -nostdinc "$@"\n')
+    compiler.chmod(0o755)
+    with pytest.raises(StepFailed, match="no development files of GMP") as caught:
+        GnutlsRecipe(tmp_path / "cache", 1, str(compiler)).ingredients(attempt)
+    assert "libgmp-dev" in caught.value.remedy
+
+
+def test_the_ingredients_are_this_machines_gmp_and_the_one_nettle(recipe: GnutlsRecipe, attempt: Attempt) -> None:
+    gmp, nettle = recipe.ingredients(attempt)
+    assert (gmp.name, gmp.version.count("."), gmp.sha256) == ("gmp", 2, None)
+    assert nettle == NETTLE

@@ -93,17 +93,23 @@ def test_an_archive_with_other_contents_than_the_lists_promise_is_refused(shop: 
     assert not (shop.cache / "sources").exists()
 
 
-def test_a_pinned_archive_that_the_suite_has_not_may_be_put_into_the_cache(shop: Shop, tarball: Path) -> None:
+def test_a_pinned_archive_that_the_suite_no_longer_has_may_be_put_into_the_cache(shop: Shop, tarball: Path) -> None:
+    (pinned,) = shop.locate().packages
+    old = tarball.read_bytes()
+    write_source_archive(shop.folder / "archive", version="9.8.8-1")
     archive = SourceArchive(SUITE, shop.mirror, shop.cache, 3600)
-    pinned = Package(name="gnutls28", version="9.8.6", sha256="a" * 64)
+    archive.refresh(shop.attempt(), forced=True)
     attempt = shop.attempt()
-    with pytest.raises(StepFailed, match=f"{SUITE} has other contents for gnutls28 9.8.6") as caught:
+    with pytest.raises(StepFailed, match=f"{SUITE} has other contents for gnutls28 9.8.7") as caught:
         archive.unpack(pinned, attempt.scratch / "source", attempt)
-    place = shop.cache / "sources" / ("a" * 64)
+    place = shop.cache / "sources" / str(pinned.sha256)
     assert str(place) in caught.value.remedy
     place.parent.mkdir()
-    shutil.copy(tarball, place)
-    assert (archive.unpack(pinned, shop.attempt().scratch / "source", attempt) / "configure").is_file()
+    place.write_bytes(b"something else")
+    with pytest.raises(StepFailed, match=f"{pinned.sha256} has other contents"):
+        archive.unpack(pinned, attempt.scratch / "source", attempt)
+    place.write_bytes(old)
+    assert archive.unpack(pinned, attempt.scratch / "source", attempt).name == "gnutls-9.8.7"
 
 
 def test_a_suite_without_the_source_package_is_named(shop: Shop, tarball: Path) -> None:

@@ -57,6 +57,8 @@ class SourceArchive:
         archive = self.cache / "sources" / str(package.sha256)
         if not archive.is_file():
             self._fetch(package, archive, attempt)
+        if hashlib.sha256(archive.read_bytes()).hexdigest() != package.sha256:
+            raise StepFailed("fetch", f"{archive} has other contents than its name, a SHA-256, promises", "delete it")
         with tarfile.open(archive) as packed:
             packed.extractall(folder, filter="data")
         roots = list(folder.iterdir())
