@@ -58,7 +58,9 @@ class GnutlsRecipe:
     def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
         wrong = [flag for flag in flags if not flag.startswith(_FLAGS)]
         if wrong:
-            raise StepFailed("resolve", f"GnuTLS's flags begin with {', '.join(_FLAGS)}, not as {', '.join(wrong)}")
+            raise StepFailed(
+                "resolve", f"GnuTLS's flags begin with one of {', '.join(_FLAGS)}, unlike {', '.join(wrong)}"
+            )
         return (*_USUAL, *(f"--{flag}" for flag in flags))
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
