@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 from kexbench.kits.closure import this_architecture
@@ -12,6 +13,7 @@ SUITE = "cosy"
 OUR_LIBC = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 2.0").split()[1]
 
 FIPS_MODULE = b"a module"
+SOURCES_TIME = 1_700_000_000
 
 
 def write_archive(
@@ -55,8 +57,34 @@ def write_archive(
         (module / library_folder / "ossl-modules").mkdir(parents=True)
         (module / library_folder / "ossl-modules/fips.so").write_bytes(FIPS_MODULE)
     stanzas = [_package(folder, roots[name], name, versions[name], depends[name]) for name in roots]
-    _index(folder, "\n".join(stanzas))
+    _index(folder, f"main/binary-{architecture.debian}/Packages", "\n".join(stanzas))
     return folder
+
+
+def write_source_archive(folder: Path, *, version: str = "9.8.7-1~deb99u1", configure: str = "#!/bin/sh\n") -> Path:
+    """An archive with the source package gnutls28 and no binary one; returns upstream's tarball in it.
+
+    The tarball holds `configure` and is the same bytes whatever Debian's revision is.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    upstream = version.partition("-")[0]
+    source = folder / f"gnutls-{upstream}"
+    source.mkdir(parents=True)
+    (source / "configure").write_text(configure)
+    os.utime(source / "configure", (SOURCES_TIME, SOURCES_TIME))
+    os.utime(source, (SOURCES_TIME, SOURCES_TIME))
+    pool = folder / "pool"
+    pool.mkdir()
+    tarball = pool / f"gnutls28_{upstream}.orig.tar.xz"
+    with tarfile.open(tarball, "w:xz") as packed:
+        packed.add(source, source.name)
+    (pool / f"gnutls28_{version}.dsc").write_text("what Debian says of it\n")
+    (pool / f"gnutls28_{version}.debian.tar.xz").write_bytes(f"patches of {version}".encode())
+    files = [(path.name, path.stat().st_size, _sha256(path)) for path in sorted(pool.iterdir())]
+    stanza = f"Package: gnutls28\nBinary: libgnutls9\nVersion: {version}\nFormat: 3.0 (quilt)\nDirectory: pool\n"
+    stanza += "Checksums-Sha256:\n" + "".join(f" {digest} {size} {name}\n" for name, size, digest in files)
+    _index(folder, "main/source/Sources", stanza)
+    return tarball
 
 
 def _package(folder: Path, root: Path, name: str, version: str, depends: str) -> str:
@@ -69,17 +97,18 @@ def _package(folder: Path, root: Path, name: str, version: str, depends: str) ->
     pool.mkdir(exist_ok=True)
     file = pool / f"{name}_{version}_{this_architecture().debian}.deb"
     subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "-b", root, file], check=True, capture_output=True)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    return f"{control}Filename: pool/{file.name}\nSize: {file.stat().st_size}\nSHA256: {digest}\n"
+    return f"{control}Filename: pool/{file.name}\nSize: {file.stat().st_size}\nSHA256: {_sha256(file)}\n"
 
 
-def _index(folder: Path, packages: str) -> None:
-    name = f"main/binary-{this_architecture().debian}/Packages"
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _index(folder: Path, name: str, packages: str) -> None:
     index = folder / "dists" / SUITE / name
     index.parent.mkdir(parents=True)
     index.write_text(packages)
-    digest = hashlib.sha256(packages.encode()).hexdigest()
     (folder / "dists" / SUITE / "Release").write_text(
         f"Suite: {SUITE}\nCodename: {SUITE}\nComponents: main\nArchitectures: {this_architecture().debian}\n"
-        f"SHA256:\n {digest} {len(packages.encode())} {name}\n"
+        f"SHA256:\n {_sha256(index)} {index.stat().st_size} {name}\n"
     )

@@ -47,12 +47,13 @@ class Bench:
     def __init__(self) -> None:
         self.builds = 0
         self.fails = False
+        self.ingredient: Package | None = None
 
     def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
         return ("no-shared", *flags)
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
-        return ()
+        return (self.ingredient,) if self.ingredient else ()
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         self.builds += 1
@@ -102,6 +103,18 @@ def test_other_flags_and_other_sources_are_other_builds(kitchen: Kitchen, shop: 
     kitchen.add("openssl@shop/9.8.7")
     assert bench.builds == 3
     assert len(kitchen.shelf.list()) == 3
+
+
+def test_what_else_goes_into_a_build_is_part_of_its_profile_so_that_series_end_where_it_changes(
+    kitchen: Kitchen, bench: Bench
+) -> None:
+    kits = []
+    for version in ("3.10.1", "3.10.2"):
+        bench.ingredient = Package(name="nettle", version=version, sha256=None)
+        kits.append(kitchen.add("openssl@shop/9.8.7+no-asm"))
+        assert bench.ingredient in kits[-1].packages
+    assert [kit.build_profile.flags for kit in kits] == ["no-asm nettle-3.10.1", "no-asm nettle-3.10.2"]
+    assert bench.builds == 2
 
 
 def test_the_same_sources_give_the_same_kit_wherever_they_are_built(shop: Shop, bench: Bench, tmp_path: Path) -> None:

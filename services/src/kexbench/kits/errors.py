@@ -66,6 +66,16 @@ _CAUSES = (
         "check the suite's name; old suites are not kept on every mirror",
     ),
     _cause(
+        r"Failed to fetch \S+/dists/(\S+?)/\S+/source/Sources\S*  ?File not found",
+        "the package archive has no suite {1}, or no sources of it",
+        "check the suite's name; not every mirror keeps sources",
+    ),
+    _cause(
+        r"You must put some 'deb-src' URIs",
+        "the package archive has no sources of this suite",
+        "name another suite; not every mirror keeps sources",
+    ),
+    _cause(
         r"Failed to fetch \S+/dists/(\S+?)/\S+  ?File not found",
         "the package archive has no suite {1}",
         "check the suite's name; old suites are not kept on every mirror",
@@ -76,6 +86,7 @@ _CAUSES = (
         "update the package debian-archive-keyring",
     ),
     _cause(r"Unable to locate package (\S+)", "the suite has no package {1}", "name another suite"),
+    _cause(r"Unable to find a source package for (\S+)", "the suite has no source package {1}", "name another suite"),
     _cause(r"Hash Sum mismatch", "the package archive changed while it was read", "try again in a minute"),
     _cause(r"fatal error: (\S+?): No such file or directory", "the header {1} is missing", ""),
     _cause(

@@ -4,10 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 DEFAULT_ARCHIVE = "http://deb.debian.org/debian"
 DEFAULT_SECURITY = "http://deb.debian.org/debian-security"
 DEBIAN_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+Contents = Literal["deb", "deb-src"]
+"""Binary packages or source packages, as sources.list calls them."""
 
 _ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)")
 _SUITES_OF_THEIR_OWN = ("sid", "unstable", "experimental", "rc-buggy")
@@ -21,12 +25,12 @@ class Mirror:
     security: str | None = DEFAULT_SECURITY
     keyring: Path | None = DEBIAN_KEYRING
 
-    def source_lines(self, suite: str) -> dict[str, str]:
+    def source_lines(self, suite: str, contents: Contents = "deb") -> dict[str, str]:
         """Lines of a sources.list by the suite each is for; the suite's updates and security included."""
         option = f"signed-by={self.keyring}" if self.keyring else "trusted=yes"
 
         def line(uri: str, name: str) -> str:
-            return f"deb [{option}] {uri} {name} main"
+            return f"{contents} [{option}] {uri} {name} main"
 
         if suite in _SUITES_OF_THEIR_OWN:
             lines = {suite: line(self.archive, suite)}

@@ -13,9 +13,11 @@ from pathlib import Path
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
 from kexbench.domain.versions import version_key
+from kexbench.kits.build_gnutls import GnutlsRecipe
 from kexbench.kits.build_openssl import OpensslRecipe
 from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
+from kexbench.kits.deb_source import DebSourceOrigin
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
@@ -24,7 +26,7 @@ from kexbench.kits.git import GitOrigin
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution
-from kexbench.kits.source import Origin, SourceProvider
+from kexbench.kits.source import Origin, Recipe, SourceProvider
 from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
 from kexbench.kits.tarball import TarballOrigin
 from kexbench.kits.worker import WorkerSource, self_test
@@ -46,10 +48,11 @@ _ENVIRONMENT = {
 
 def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
     """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
-    recipes = {"openssl": OpensslRecipe(len(os.sched_getaffinity(0)))}
-    origins: tuple[Origin, ...] = (CrateOrigin(), TarballOrigin(cache), GitOrigin(cache))
-    sources = (SourceProvider(origin, recipes, cache, compiler) for origin in origins)
-    return SystemProvider(compiler), DebianProvider(cache), *sources, PrefixProvider(), FakeProvider()
+    jobs = len(os.sched_getaffinity(0))
+    recipes: dict[str, Recipe] = {"openssl": OpensslRecipe(jobs), "gnutls": GnutlsRecipe(cache, jobs, compiler)}
+    origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
+    built = (SourceProvider(origin, recipes, cache, compiler) for origin in origins)
+    return SystemProvider(compiler), DebianProvider(cache), *built, PrefixProvider(), FakeProvider()
 
 
 @dataclass(frozen=True)

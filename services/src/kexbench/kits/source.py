@@ -1,10 +1,9 @@
 """Libraries built from their sources: where sources come from is an origin's, how they are built a recipe's.
 
 What a build installs is kept in the cache under everything that decides it, so that a change of the worker links
-anew and compiles no library again. A build appears whole or not at all; one that fails leaves its log alone.
+anew and compiles no library again. A build that fails leaves its log alone.
 """
 
-import os
 import platform
 import shutil
 from collections.abc import Callable, Mapping
@@ -14,8 +13,8 @@ from typing import Protocol
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import BuildProfile, Package, SubjectRef
+from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import StepFailed
-from kexbench.kits.locks import locked
 from kexbench.kits.prefix import materials_of
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution
@@ -77,7 +76,7 @@ class SourceProvider:
     def __init__(self, origin: Origin, recipes: Mapping[str, Recipe], cache: Path, compiler: str = "cc") -> None:
         self._origin = origin
         self._recipes = recipes
-        self._cache = cache / "builds"
+        self._builds = BuildCache(cache / "builds")
         self._compiler = compiler
 
     def describe(self) -> str:
@@ -90,16 +89,18 @@ class SourceProvider:
         recipe = self._recipes[ref.library]
         sources = self._origin.locate(ref, attempt, refresh=refresh)
         flags = ref.variant.flags
+        ingredients = recipe.ingredients(attempt)
+        own = [*sorted(flags), *(f"{package.name}-{package.version}" for package in ingredients)]
         profile = BuildProfile(
             provider=self._origin.name,
             linkage=recipe.linkage,
             compiler=compiler_name(self._compiler, attempt),
-            flags=" ".join(sorted(flags)) or "none",
+            flags=" ".join(own) or "none",
             libc="glibc",
             architecture=platform.machine(),
         )
         words = recipe.words(sources.version, flags)
-        packages = (*sources.packages, *recipe.ingredients(attempt))
+        packages = (*sources.packages, *ingredients)
         decisive = [ref.library, sources.identity, words, profile.id, [package.model_dump() for package in packages]]
         return Resolution(
             ref=ref,
@@ -124,10 +125,9 @@ class SourceProvider:
     def _built(self, resolution: Resolution, attempt: Attempt) -> Path:
         """The folder with what the build installed, made now unless it was made before."""
         ref = resolution.ref
-        folder = self._cache / f"{ref.library}-{resolution.version}-{resolution.fingerprint[:16]}"
-        with locked(self._cache / f".{folder.name}.lock", attempt.note):
-            if folder.is_dir():
-                return folder
+        name = f"{ref.library}-{resolution.version}-{resolution.fingerprint[:16]}"
+
+        def build(installed: Path) -> None:
             sources = self._origin.locate(ref, attempt, refresh=False)
             if not set(sources.packages) <= set(resolution.packages):
                 raise StepFailed("fetch", f"{ref.origin} became something else meanwhile", "try again")
@@ -135,16 +135,10 @@ class SourceProvider:
             unpacked.mkdir()
             root = sources.unpack(unpacked, attempt)
             attempt.note(f"building {ref.library} {resolution.version}, which takes minutes")
-            installed = attempt.scratch / "installed"
-            installed.mkdir()
             self._recipes[ref.library].build(root, resolution.configure, installed, attempt)
-            partial = self._cache / f".{folder.name}"  # the cache may be another file system
-            shutil.rmtree(partial, ignore_errors=True)
-            shutil.copytree(installed, partial, symlinks=True)
-            os.sync()  # a power cut must not leave a build whose files are empty
-            partial.rename(folder)
             shutil.rmtree(unpacked)
-        return folder
+
+        return self._builds.built(name, build, attempt)
 
 
 def compiler_name(compiler: str, attempt: Attempt) -> str:

@@ -1,0 +1,54 @@
+"""Libraries with a `configure` script: configured for a prefix that exists nowhere, built, and installed elsewhere."""
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.process import Attempt
+from kexbench.kits.source import INSTALLED
+
+_OPTIONS = re.compile(r"^ac_user_opts='(.*?)'", re.MULTILINE | re.DOTALL)
+_OPTION_WORD = re.compile(r"--(?:(?:en|dis)able-(?P<feature>[^=]+)|with(?:out)?-(?P<package>[^=]+))")
+
+
+@dataclass(frozen=True)
+class Autotools:
+    """What every such build has in common. `tools`: programs that it needs beside compiler and make."""
+
+    compiler: str
+    jobs: int
+    tools: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def install(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
+        """Build `source` and install it into `installed`, below the prefix's name. Raises StepFailed."""
+        for tool in self.tools:
+            if shutil.which(tool) is None:
+                raise StepFailed("compile", f"{tool} is not on this machine", f"apt-get install {tool}")
+        # Nothing may tell where it was built: the same sources give the same bytes everywhere.
+        mapped = [
+            f"{word} -ffile-prefix-map={attempt.scratch}=." if word.startswith("CFLAGS=") else word for word in words
+        ]
+        places = [f"--prefix=/{INSTALLED}", f"--libdir=/{INSTALLED}/lib", "--disable-dependency-tracking"]
+        make = ["make", "--silent"]
+        self._run(source, attempt, "sh", "configure", *places, f"CC={self.compiler}", *mapped)
+        self._run(source, attempt, *make, f"-j{self.jobs}")
+        self._run(source, attempt, *make, f"DESTDIR={installed}", "install")
+
+    def _run(self, source: Path, attempt: Attempt, *arguments: str) -> None:
+        attempt.run(arguments, stage="compile", timeout_s=3600, folder=source, environment=self.environment)
+
+
+def refuse_unknown(words: tuple[str, ...], configure: str) -> None:
+    """Raises StepFailed for the first word that the script `configure` has no option for, which it would ignore."""
+    listed = _OPTIONS.search(configure)
+    options = set(listed[1].split()) if listed else set()
+    for word in words:
+        match = _OPTION_WORD.fullmatch(word.partition("=")[0])
+        assert match, "words are checked when they are made"
+        name = f"enable_{match['feature']}" if match["feature"] else f"with_{match['package']}"
+        if re.sub(r"[-+.]", "_", name) not in options:
+            raise StepFailed("compile", f"the sources have no option {word}", "see ./configure --help in them")

@@ -1,0 +1,94 @@
+"""GnuTLS from its sources: one shared build, alike for every version from 3.7.1 on, with the same nettle.
+
+What handshakes don't need is left out. libtasn1 and libunistring are the copies in GnuTLS's own sources; nettle is
+built here too, GMP is this machine's. No other library of this machine is looked for, whatever is installed. Versions
+ignore words that they don't know, which the usual ones may be, but the subject's own not.
+"""
+
+import shutil
+from pathlib import Path
+
+from kexbench.domain.kits import Package
+from kexbench.kits.autotools import Autotools, refuse_unknown
+from kexbench.kits.build_nettle import NETTLE, NETTLE_SUITE, NettleBuild, gmp_package
+from kexbench.kits.builds import BuildCache
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.mirrors import Mirror, host_mirror
+from kexbench.kits.process import Attempt
+from kexbench.kits.source import INSTALLED
+from kexbench.kits.source_packages import SourceArchive
+from kexbench.kits.tree import Linkage
+
+_USUAL = (
+    "--disable-doc",
+    "--disable-tests",
+    "--disable-full-test-suite",
+    "--disable-tools",
+    "--disable-cxx",
+    "--disable-guile",
+    "--disable-libdane",
+    "--disable-nls",
+    "--disable-gcc-warnings",
+    "--with-included-libtasn1",
+    "--with-included-unistring",
+    "--without-p11-kit",
+    "--without-idn",
+    "--without-zlib",
+    "--without-brotli",
+    "--without-zstd",
+    "--without-tpm",
+    "--without-tpm2",
+    "CFLAGS=-O2",
+)
+_FLAGS = ("enable-", "disable-", "with-", "without-")
+_LISTS_MAX_AGE_S = 12 * 3600
+
+
+class GnutlsRecipe:
+    """`cache` keeps nettle's sources and its build; `jobs`: how many compilers run at once."""
+
+    linkage: Linkage = "shared"
+
+    def __init__(self, cache: Path, jobs: int, compiler: str = "cc", mirror: Mirror | None = None) -> None:
+        self._cache = cache
+        self._jobs = jobs
+        self._compiler = compiler
+        self._mirror = mirror
+
+    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+        wrong = [flag for flag in flags if not flag.startswith(_FLAGS)]
+        if wrong:
+            raise StepFailed(
+                "resolve", f"GnuTLS's flags begin with one of {', '.join(_FLAGS)}, unlike {', '.join(wrong)}"
+            )
+        return (*_USUAL, *(f"--{flag}" for flag in flags))
+
+    def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
+        return gmp_package(self._compiler, attempt), NETTLE
+
+    def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
+        configure = source / "configure"
+        if not configure.is_file():
+            raise StepFailed(
+                "compile",
+                "these sources of GnuTLS have no configure script",
+                "name a release's archive, which has one; ./bootstrap, which makes it in a checkout, is not run",
+            )
+        own = tuple(word for word in words if word not in _USUAL)
+        refuse_unknown(own, configure.read_text(encoding="utf-8", errors="replace"))
+        nettle = attempt.scratch / "nettle"  # by this name, the cache's leaves no trace in what is built
+        nettle.symlink_to(self._nettle().folder(gmp_package(self._compiler, attempt), attempt))
+        libraries = nettle / INSTALLED / "lib"
+        environment = {
+            "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig"),  # nettle's alone
+            "PKG_CONFIG_SYSROOT_DIR": str(nettle),
+            "LD_LIBRARY_PATH": str(libraries),  # for the little programs that configure runs
+        }
+        attempt.note("building GnuTLS itself")
+        Autotools(self._compiler, self._jobs, ("pkg-config",), environment).install(source, words, installed, attempt)
+        for path in libraries.glob("lib*"):
+            shutil.copy2(path, installed / INSTALLED / "lib" / path.name, follow_symlinks=False)
+
+    def _nettle(self) -> NettleBuild:
+        archive = SourceArchive(NETTLE_SUITE, self._mirror or host_mirror(), self._cache, _LISTS_MAX_AGE_S)
+        return NettleBuild(archive, BuildCache(self._cache / "builds"), self._compiler, self._jobs)

@@ -1,0 +1,67 @@
+"""Nettle, the library that GnuTLS's arithmetic comes from: one version for every GnuTLS that is built here.
+
+So a step between two versions of GnuTLS is GnuTLS's own. 3.10.1 compiles with all from 3.7.1 to 3.8.13. It is built
+once, with code for every processor of the architecture in it ("fat"), as distributions build it.
+"""
+
+import platform
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.kits import Package
+from kexbench.kits.autotools import Autotools
+from kexbench.kits.builds import BuildCache
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.process import Attempt
+from kexbench.kits.source import compiler_name
+from kexbench.kits.source_packages import SourceArchive
+
+NETTLE = Package(
+    name="nettle", version="3.10.1", sha256="b0fcdd7fc0cdea6e80dcf1dd85ba794af0d5b4a57e26397eee3bc193272d9132"
+)
+NETTLE_SUITE = "trixie"
+"""Where its sources are fetched from; the hash is that of upstream's archive, so another place would do."""
+_WORDS = ("--disable-documentation", "--disable-openssl", "--enable-fat", "CFLAGS=-O2")
+_VERSION_MACRO = re.compile(r"^#define __GNU_MP_VERSION(_MINOR|_PATCHLEVEL|) (\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class NettleBuild:
+    """Nettle as it is built here; `gmp` is what it is linked to."""
+
+    archive: SourceArchive
+    cache: BuildCache
+    compiler: str
+    jobs: int
+
+    def folder(self, gmp: Package, attempt: Attempt) -> Path:
+        """Where the build is, made now unless it was made before. Raises StepFailed."""
+        decisive = [NETTLE.sha256, _WORDS, gmp.version, compiler_name(self.compiler, attempt), platform.machine()]
+        name = f"nettle-{NETTLE.version}-{content_hash(decisive, length=16)}"
+        return self.cache.built(name, lambda installed: self._build(installed, attempt), attempt)
+
+    def _build(self, installed: Path, attempt: Attempt) -> None:
+        unpacked = attempt.scratch / "nettle-source"
+        unpacked.mkdir()
+        source = self.archive.unpack(NETTLE, unpacked, attempt)
+        attempt.note(f"building nettle {NETTLE.version}, once for every GnuTLS")
+        Autotools(self.compiler, self.jobs, ("m4",)).install(source, _WORDS, installed, attempt)
+        shutil.rmtree(unpacked)
+
+
+def gmp_package(compiler: str, attempt: Attempt) -> Package:
+    """This machine's GMP, which nettle and GnuTLS are linked to. Raises StepFailed."""
+    query = [compiler, "-E", "-dM", "-include", "gmp.h", "-x", "c", "/dev/null"]
+    try:
+        macros = dict(_VERSION_MACRO.findall(attempt.run(query, stage="resolve", timeout_s=30)))
+        numbers = [macros[name] for name in ("", "_MINOR", "_PATCHLEVEL")]
+    except (StepFailed, KeyError) as error:
+        raise StepFailed(
+            "resolve",
+            "no development files of GMP on this machine",
+            "apt-get install libgmp-dev (elsewhere: gmp-devel)",
+        ) from error
+    return Package(name="gmp", version=".".join(numbers), sha256=None)

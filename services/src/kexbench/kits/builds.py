@@ -1,0 +1,34 @@
+"""Builds that are kept: each appears whole or not at all, under everything that decides it."""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.kits.locks import locked
+from kexbench.kits.process import Attempt
+
+
+@dataclass(frozen=True)
+class BuildCache:
+    """Installed builds, one folder each."""
+
+    folder: Path
+
+    def built(self, name: str, build: Callable[[Path], None], attempt: Attempt) -> Path:
+        """The folder of the build `name`, which `build` installs into a new folder now unless it was made before."""
+        target = self.folder / name
+        with locked(self.folder / f".{name}.lock", attempt.note):
+            if target.is_dir():
+                return target
+            installed = attempt.scratch / f"installed-{name}"
+            installed.mkdir()
+            build(installed)
+            partial = self.folder / f".{name}"  # the cache may be another file system
+            shutil.rmtree(partial, ignore_errors=True)
+            shutil.copytree(installed, partial, symlinks=True)
+            os.sync()  # a power cut must not leave a build whose files are empty
+            partial.rename(target)
+            shutil.rmtree(installed)
+        return target

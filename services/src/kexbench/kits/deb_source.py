@@ -1,0 +1,47 @@
+"""Upstream's sources as Debian's suites have them: `gnutls@deb-source/trixie`.
+
+Pristine: Debian's patches are left out, since the subject is upstream's version. What Debian makes of it, patches
+included, is `gnutls@debian/trixie`. A new revision of the package alone so changes nothing.
+"""
+
+import re
+from pathlib import Path
+
+from kexbench.domain.kits import SubjectRef
+from kexbench.kits.mirrors import Mirror, host_mirror
+from kexbench.kits.process import Attempt
+from kexbench.kits.source import Sources
+from kexbench.kits.source_packages import SourceArchive
+
+_PACKAGES = {"gnutls": "gnutls28"}
+_SOURCE = re.compile(r"deb-source/([a-z][a-z-]*)")
+
+
+class DebSourceOrigin:
+    """Suites of one mirror; by default the mirror this machine uses. Archives are kept in `cache`."""
+
+    name = "deb-source"
+
+    def __init__(self, cache: Path, mirror: Mirror | None = None, lists_max_age_s: float = 12 * 3600) -> None:
+        self._cache = cache
+        self._mirror = mirror
+        self._lists_max_age_s = lists_max_age_s
+
+    def describe(self) -> str:
+        return "gnutls@deb-source/SUITE: upstream's sources of a Debian suite's version, unpatched, built here"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library in _PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
+
+    def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
+        match = _SOURCE.fullmatch(ref.origin)
+        assert match, "the provider asks `provides` first"
+        archive = SourceArchive(match[1], self._mirror or host_mirror(), self._cache, self._lists_max_age_s)
+        archive.refresh(attempt, forced=refresh)
+        package = archive.upstream(_PACKAGES[ref.library], attempt)
+        return Sources(
+            version=package.version,
+            identity=str(package.sha256),
+            packages=(package,),
+            unpack=lambda folder, within: archive.unpack(package, folder, within),
+        )
