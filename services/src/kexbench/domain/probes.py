@@ -74,8 +74,8 @@ class DefaultHandshake(Finding):
     client_bytes: float | None = Field(None, ge=0, description="on the wire, mean of some handshakes")
     server_bytes: float | None = Field(None, ge=0, description="on the wire, mean of some handshakes")
     round_trips: float | None = Field(None, ge=0, description="before the client may send application data")
-    setup_wall_ns: float | None = Field(
-        None, ge=0, description="wall time of setting the case up with its first handshake; median of a few"
+    setup_cpu_ns: float | None = Field(
+        None, ge=0, description="of setting the case up with its first handshake; median of a few"
     )
 
 

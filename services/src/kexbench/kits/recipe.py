@@ -20,6 +20,7 @@ from kexbench.kits.debian import DebianProvider
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
+from kexbench.kits.licences import licence_of
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.probe import PROBE_NAME, Prober, prove, write_probe
 from kexbench.kits.process import Attempt
@@ -115,6 +116,7 @@ class Workshop:
         (kit / _HEAP_COUNTER).chmod(0o555)
         if materials.fips_module:
             add_fips_module(materials.fips_module, kit)
+        files, packages = hash_files(kit), _packages(libraries, materials, attempt)
         manifest = KitManifest.sealed(
             library=ref.library,
             version=resolution.version,
@@ -123,14 +125,15 @@ class Workshop:
             worker=arguments,
             arguments=resolution.arguments,
             environment=_ENVIRONMENT,
-            packages=_packages(libraries, materials, attempt),
+            packages=packages,
             worker_compiler=ingredients.worker_compiler,
             worker_flags=compiled.flags,
             worker_source_sha256=ingredients.worker_source_sha256,
-            files=hash_files(kit),
+            files=files,
             heap_counter=_HEAP_COUNTER,
             configure=resolution.configure,
             fips=materials.fips_module is not None,
+            licence=licence_of(ref.library, resolution.version, files, packages),
         )
         attempt.note("starting the worker to see that it runs")
         self_test(kit, manifest, attempt)

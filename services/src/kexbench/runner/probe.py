@@ -1,6 +1,5 @@
 """Tries a kit's worker: which features it has, and what its library does by default. Nothing here is a measurement."""
 
-import time
 from pathlib import Path
 from statistics import median
 from typing import Protocol
@@ -86,12 +85,12 @@ class WorkerProber:
     def _default(self, session: "_Session", case: Case) -> DefaultHandshake:
         request = setup_request(case, self._material.provide(case))
         try:
-            session.worker()  # started outside of what is timed
-            set_up = [_timed_setup(session, request) for _ in range(SETUPS)]
+            set_up = [_measured_setup(session, request) for _ in range(SETUPS)]
             examined = expect(Examined, session.ask(f"examine id={case.case_id} handshakes={EXAMINED_HANDSHAKES}"))
         except Dropped as fault:
             session.note(fault)
             return DefaultHandshake(case_id=case.case_id, result=fault.kind, reason=fault.reason, detail=fault.detail)
+        costs_ns = [cpu_ns for cpu_ns, _ in set_up if cpu_ns is not None]
         return DefaultHandshake(
             case_id=case.case_id,
             result="supported",
@@ -99,15 +98,16 @@ class WorkerProber:
             client_bytes=examined.client_bytes / examined.handshakes,
             server_bytes=examined.server_bytes / examined.handshakes,
             round_trips=examined.round_trips / examined.handshakes,
-            setup_wall_ns=median(wall_ns for wall_ns, _ in set_up),
+            setup_cpu_ns=median(costs_ns) if costs_ns else None,
         )
 
 
-def _timed_setup(session: "_Session", request: str) -> tuple[int, Ready]:
-    """Wall time in ns, and the answer. Raises Dropped."""
-    started_ns = time.perf_counter_ns()
+def _measured_setup(session: "_Session", request: str) -> tuple[int | None, Ready]:
+    """CPU time in ns, and the answer. Raises Dropped."""
+    before_ns = session.worker().cpu_ns()
     ready = expect(Ready, session.ask(request))
-    return time.perf_counter_ns() - started_ns, ready
+    after_ns = session.worker().cpu_ns()
+    return None if before_ns is None or after_ns is None else after_ns - before_ns, ready
 
 
 class _Session:
