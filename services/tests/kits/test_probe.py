@@ -10,9 +10,11 @@ from kexbench.domain.kits import Launch, Library, SubjectRef
 from kexbench.domain.probes import FULL_HANDSHAKES, Feature, KitProbe, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop, default_providers, kit_ids, read_probe, verify_kit
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.probe import prove
 from kexbench.kits.provider import Provider
 from kexbench.kits.verify import KitCheck
-from tests.builders import a_probe
+from tests.builders import a_kit, a_probe
 
 from .conftest import STANDIN
 
@@ -164,3 +166,25 @@ def test_a_worker_that_fails_now_is_damage_unless_it_is_of_another_version(kits:
     other = verify_kit(kits.shelf, folder.name.rpartition("-")[2], kits.prober, "0" * 64)
     assert (other.verdict, other.failed) == ("not probed", False)
     assert "add fake@1.0 again" in other.lines[0]
+
+
+FLAGGED = a_kit("openssl@crate/3.5.5+no-tls1_2", version="3.5.5")
+
+
+def test_what_a_reference_leaves_out_itself_need_not_be_proven(tmp_path: Path) -> None:
+    prober = Answers(tmp_path, unsupported(a_probe(), 0))
+    assert prove(tmp_path, FLAGGED, prober, tmp_path / "log") == prober.probe_found
+
+
+@pytest.mark.parametrize(
+    ("probe", "says"),
+    [
+        (unsupported(a_probe(), 0, kind=OutcomeKind.CRASHED), "no handshake with TLS 1.2"),
+        (unsupported(a_probe(), 0, 1), "with no-tls1_2 there is neither a TLS 1.2 nor a TLS 1.3 handshake"),
+    ],
+)
+def test_flags_excuse_neither_a_crash_nor_a_library_without_any_handshake(
+    probe: KitProbe, says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(StepFailed, match=says):
+        prove(tmp_path, FLAGGED, Answers(tmp_path, probe), tmp_path / "log")
