@@ -8,6 +8,7 @@ from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Plan
+from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
 from kexbench.planning.plan import make_plan, read_catalogue
@@ -84,6 +85,45 @@ def a_kit(reference: str, *, version: str | None = None, flags: str = "none") ->
         worker_source_sha256="2" * 64,
         files={"bin/worker": "3" * 64},
     )
+
+
+def a_probe(*, without: Mapping[str, str] | None = None, group: str = "X25519", client_bytes: float = 400) -> KitProbe:
+    """Of a kit that supports everything `without` some features, by their labels with the reason each."""
+    missing = without or {}
+    features = []
+    for dimension, case in tried(fips=False):
+        feature = Feature(
+            case_id=case.case_id, result="supported", dimension=dimension, value=str(getattr(case, dimension))
+        )
+        if reason := missing.get(feature.label):
+            feature = feature.model_copy(update={"result": OutcomeKind.UNSUPPORTED, "reason": reason})
+        features.append(feature)
+    defaults = tuple(
+        DefaultHandshake(
+            case_id=case.case_id,
+            result="supported",
+            negotiated=Negotiated(
+                protocol="TLSv1.3",
+                cipher="AES-128-GCM",
+                group=group,
+                signature="rsa_pss_rsae_sha256" if case.rsa_bits else "ecdsa_secp256r1_sha256",
+                peer_key="RSA" if case.rsa_bits else "EC",
+                peer_key_bits=case.rsa_bits or 256,
+                resumed=False,
+                client_key="-",
+                chain_length=1,
+                ocsp_bytes=0,
+                early_data_bytes=0,
+                hello_retry=0,
+            ),
+            client_bytes=client_bytes,
+            server_bytes=1600,
+            round_trips=1,
+            setup_cpu_ns=2_000_000,
+        )
+        for case in DEFAULTS
+    )
+    return KitProbe(library="fake", version="1.0", features=tuple(features), defaults=defaults)
 
 
 def a_run(

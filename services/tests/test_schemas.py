@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Plan
+from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.runner.records import Batch, Bye, Hello, Ready, WorkerRecord, parse_record
@@ -20,6 +21,7 @@ from tests.builders import (
     REFERENCE,
     SPEC,
     a_plan,
+    a_probe,
     a_run,
     a_ticket,
     an_event,
@@ -48,6 +50,7 @@ def examples() -> dict[str, BaseModel]:
             outcomes=[an_outcome("fake@1.1")],
             preempted_batches=1,
         ),
+        "kit-probe": a_probe(without={"X25519MLKEM768": "no such group"}),
     }
 
 
@@ -82,6 +85,7 @@ def test_a_golden_example_is_what_the_model_writes(name: str) -> None:
         ("ticket", Ticket),
         ("invocation", Invocation),
         ("kit-manifest", KitManifest),
+        ("kit-probe", KitProbe),
     ],
 )
 def test_a_golden_example_satisfies_its_schema_and_comes_back_unchanged(name: str, model: type[BaseModel]) -> None:

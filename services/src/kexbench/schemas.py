@@ -10,6 +10,7 @@ from pydantic_core import core_schema
 from kexbench.api.app import create_app
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Plan
+from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
 from kexbench.planning.spec import Catalogue, Spec
@@ -27,6 +28,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "run": Run,
     "run-event": RunEvent,
     "kit-manifest": KitManifest,
+    "kit-probe": KitProbe,
 }
 
 

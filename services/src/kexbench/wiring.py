@@ -6,6 +6,7 @@ from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import read_catalogue
 from kexbench.planning.spec import Catalogue
+from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
@@ -19,8 +20,13 @@ class Installation:
         self.settings = settings
 
     def kits(self) -> Shelf:
-        workshop = Workshop(WorkerSource(self.settings.workers), default_providers(self.settings.cache))
+        worker, providers = WorkerSource(self.settings.workers), default_providers(self.settings.cache)
+        workshop = Workshop(worker, providers, self.prober())
         return Shelf(self.settings.home / "kits", workshop)
+
+    def prober(self) -> WorkerProber:
+        """What kits prove themselves with."""
+        return WorkerProber(self.material())
 
     def material(self) -> MaterialShelf:
         return MaterialShelf((self.settings.home / "material").absolute())

@@ -1,6 +1,8 @@
 """`kexbench kits`: what people see of the shelf."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,3 +62,70 @@ def test_long_build_flags_are_cut_and_ids_never(cli: Cli) -> None:
     assert "-flag-2 …" in done.out
     assert "-flag-3" not in done.out
     assert done.out.rstrip().endswith(kit)
+
+
+def edit_probe(cli: Cli, version: str, **fields: Any) -> None:
+    """Make the kept probe of a fake kit say that its first X25519 handshake went otherwise."""
+    path = next((cli.folder / "home/kits").glob(f"fake-{version}-*/probe.json"))
+    probe = json.loads(path.read_text())
+    next(found for found in probe["features"] if found["value"] == "X25519").update(fields)
+    path.unlink()
+    path.write_text(json.dumps(probe))
+
+
+def test_kits_that_do_the_same_differ_in_their_build_alone(cli: Cli) -> None:
+    assert cli("kits", "add", "fake@1.0", "fake@1.1").status == 0
+    done = cli("kits", "diff", "fake@1.0", "fake@1.1")
+    assert done.status == 0, done.err
+    assert "version" in done.out
+    assert "features" not in done.out
+    assert "no benchmark" in done.out
+
+    edit_probe(cli, "1.0", result="unsupported", reason="no such group")
+    done = cli("kits", "diff", "fake@1.0", "fake@1.1")
+    assert done.status == 3
+    assert "features gained\n  X25519" in done.out
+    found = cli("kits", "diff", "fake@1.1", "fake@1.0", "--json")
+    assert found.status == 3
+    assert [feature["reason"] for feature in found.json()["probe"]["lost"]] == ["no such group"]
+
+    assert "30 of 30" in cli("kits", "list").out
+    shown = cli("kits", "show", "fake@1.0")
+    assert shown.json()["licence"]["library"] == "Apache-2.0"
+    assert "not supported: X25519: no such group" in shown.err
+    assert "Default settings, RSA 2048: TLSv1.3, X25519, AES-128-GCM, ed25519" in shown.err
+
+
+def test_verifying_tells_sound_changed_and_damaged_kits_apart(cli: Cli) -> None:
+    cli("kits", "add", "fake@1.0", "fake@1.1")
+    done = cli("kits", "verify")
+    assert done.status == 0, done.err
+    assert [line.split()[1] for line in done.out.splitlines()] == ["sound", "sound"]
+
+    edit_probe(cli, "1.0", result="unsupported", reason="no such group")
+    done = cli("kits", "verify", "fake@1.0", "fake@1.1")
+    assert done.status == 1
+    assert "gained X25519" in done.out
+    assert "fake-1.1" in done.out
+
+    next((cli.folder / "home/kits").glob("fake-1.1-*/lib/heap.so")).unlink()
+    checks = cli("kits", "verify", "--json")
+    assert checks.status == 1
+    assert [(check["verdict"], check["lines"]) for check in checks.json()] == [
+        ("changed", ["gained X25519"]),
+        ("damaged", ["lib/heap.so is missing"]),
+    ]
+
+
+def test_a_kit_that_was_never_probed_cannot_be_compared_and_the_remedy_is_told(cli: Cli) -> None:
+    kit = put(cli, "openssl@system")
+    done = cli("kits", "diff", kit, kit)
+    assert done.status == 1
+    assert f"kexbench kits verify {kit}" in done.err
+
+
+@pytest.mark.parametrize("verb", [("diff", "fake@9.9", "fake@9.9"), ("verify", "fake@9.9"), ("show", "fake@9.9")])
+def test_a_kit_that_is_not_there_is_a_mistake_of_the_command_line(cli: Cli, verb: tuple[str, ...]) -> None:
+    done = cli("kits", *verb)
+    assert done.status == 2
+    assert "there is no kit fake@9.9" in done.err

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
+from kexbench.domain.kits import BuildProfile, KitManifest, Licence, Package, SubjectRef
 from kexbench.domain.variants import Variant
 from tests.builders import assert_golden
 
@@ -42,6 +42,7 @@ def example() -> dict[str, Any]:
         "heap_counter": "lib/heap.so",
         "configure": (),
         "fips": False,
+        "licence": None,
     }
 
 
@@ -60,6 +61,7 @@ def changed(field: str) -> Any:
         "heap_counter": None,
         "fips": True,
         "configure": ("no-shared", "no-asm"),
+        "licence": Licence(library="Apache-2.0"),
     }
     return others.get(field, f"{example()[field]}x")
 

@@ -45,6 +45,19 @@ def test_everything_said_is_in_the_log(attempt: Attempt) -> None:
     assert "exit status 3" in log
 
 
+def test_a_tool_that_the_kernel_kills_was_out_of_memory(attempt: Attempt) -> None:
+    with pytest.raises(StepFailed, match="killed, most likely for want of memory"):
+        attempt.run(["sh", "-c", "echo half a line; kill -9 $$"], stage="compile", timeout_s=5)
+
+
+def test_a_remedy_names_the_program_to_install() -> None:
+    assert likely_cause("/bin/sh: 1: perl: not found") == ("the program perl is missing", "install perl")
+
+
+def test_words_without_a_known_cause_have_none() -> None:
+    assert likely_cause("checking for perl... not found\nmake: *** [all] Error 2") is None
+
+
 @pytest.mark.parametrize(
     ("output", "reason"),
     [
@@ -55,6 +68,18 @@ def test_everything_said_is_in_the_log(attempt: Attempt) -> None:
         ("Err: Temporary failure resolving 'x'", "the package archive can't be reached"),
         ("write: No space left on device", "the disk is full"),
         ("ld: undefined reference to `SSL_new'", "lacks the function SSL_new"),
+        ("x.c:3:5: error: unknown type name 'y'", "the compiler says: x.c:3:5: error: unknown type name 'y'"),
+        ("cc1: fatal error: Killed signal terminated program cc1", "too little memory"),
+        ("cc1: out of memory\nvirtual memory exhausted: Cannot allocate memory", "too little memory"),
+        ("bignum.c:2:10: fatal error: gmp.h: No such file or directory", "the headers of GMP are missing"),
+        ("checking for __gmpz_getlimbn... no\nconfigure: error: no C compiler", "configure says: no C compiler"),
+        ("Can't locate FindBin.pm in @INC (you may need", "perl lacks its module FindBin.pm"),
+        ("/bin/sh: 1: perl: not found", "the program perl is missing"),
+        ("./configure: line 12: m4: command not found", "the program m4 is missing"),
+        ("make[2]: cargo: No such file or directory", "the program cargo is missing"),
+        ("env: \u2018python3\u2019: No such file or directory", "the program python3 is missing"),
+        ("sh: 1: makeinfo: not found\nconfigure: error: Libnettle was not found", "configure says: Libnettle was not"),
+        ("error: rustup could not choose a version of cargo to run", "rustup has no toolchain"),
     ],
 )
 def test_known_failures_are_put_into_words(output: str, reason: str) -> None:

@@ -1028,6 +1028,26 @@ export type Cell = {
 };
 
 /**
+ * Licence
+ *
+ * Under which licences a kit can be passed on, as SPDX expressions.
+ */
+export type Licence = {
+    /**
+     * Library
+     */
+    library: string;
+    /**
+     * Bundled
+     *
+     * by file of the kit or package; what isn't known is left out
+     */
+    bundled?: {
+        [key: string]: string;
+    };
+};
+
+/**
  * Package
  *
  * What gave files to a kit: a distribution's package, or an archive of sources.
@@ -1186,6 +1206,10 @@ export type KitManifest = {
      * whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it
      */
     fips?: boolean;
+    /**
+     * null in kits from before it
+     */
+    licence?: Licence | null;
 };
 
 /**

@@ -1,15 +1,20 @@
-"""`kexbench kits`: add, list and show the kits on this machine's shelf."""
+"""`kexbench kits`: add, list and show the kits on this machine's shelf. Others of its verbs are in kit_checks."""
 
+from pathlib import Path
 from textwrap import shorten
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from kexbench.cli import kit_checks
 from kexbench.cli.console import err, out, print_json
+from kexbench.cli.kit_checks import KIT_HELP, found_kit, kept_probe
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.probes import DEFAULTS, KitProbe
+from kexbench.kits import read_probe
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
@@ -53,7 +58,8 @@ def add(
 @app.command("list")
 def list_kits(as_json: AsJson = False) -> None:
     """List the kits on the shelf."""
-    kits = Installation(Settings()).kits().list()
+    shelf = Installation(Settings()).kits()
+    kits = shelf.list()
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
         return
@@ -65,32 +71,61 @@ def list_kits(as_json: AsJson = False) -> None:
         table.add_column(column, no_wrap=True)
     table.add_column("source", overflow="fold")  # whole and with its variants, so that it can be copied
     table.add_column("build profile")
+    table.add_column("features", no_wrap=True)
     table.add_column("kit", no_wrap=True)
     for kit in kits:
         profile = shorten(kit.build_profile.label, _PROFILE_WIDTH, placeholder=" …")
-        table.add_row(kit.library, kit.version, kit.source, profile, kit.kit_id)
+        features = _count(shelf.folder(kit.kit_id))
+        table.add_row(kit.library, kit.version, kit.source, profile, features, kit.kit_id)
     out.print(table)
 
 
+def _count(folder: Path) -> str:
+    """`24 of 30`: what is supported of what was tried."""
+    try:
+        probe = read_probe(folder)
+    except ValueError:
+        return "unreadable"
+    return f"{sum(found.supported for found in probe.features)} of {len(probe.features)}" if probe else "unknown"
+
+
 @app.command("show")
-def show(kit: Annotated[str, typer.Argument(help="A kit id, or a reference such as openssl@system.")]) -> None:
-    """Show a kit's manifest, and whether its files are unchanged.
+def show(kit: Annotated[str, typer.Argument(help=KIT_HELP, show_default=False)]) -> None:
+    """Show a kit's manifest, what it was found to support, and whether its files are unchanged.
 
     Examples:
 
         kexbench kits show openssl@debian/trixie
     """
     shelf = Installation(Settings()).kits()
-    found = shelf.find(typed_reference(kit)) if "@" in kit else shelf.get(kit)
-    if found is None:
-        raise typer.BadParameter(f"there is no kit {kit}; kexbench kits list shows those there are")
+    found = found_kit(shelf, kit)
     print_json(found.model_dump(mode="json"))
+    if probe := kept_probe(shelf, found):
+        for line in _features(probe):
+            err.print(line, markup=False)
     differences = shelf.verify(found.kit_id)
     for difference in differences:
         err.print(f"damaged: {difference}", markup=False)
     err.print("files: " + ("damaged" if differences else "unchanged"), f"in {shelf.folder(found.kit_id)}")
     if differences:
         raise typer.Exit(1)
+
+
+def _features(probe: KitProbe) -> list[str]:
+    """What a person wants to know first: what it can, what it can't and why, what it does by default."""
+    able = ", ".join(found.label for found in probe.features if found.supported)
+    unable = [f"not supported: {found.label}: {found.why}" for found in probe.features if not found.supported]
+    names = {case.case_id: case.label for case in DEFAULTS}
+    chosen = [
+        f"{names.get(found.case_id, found.case_id)}: {told.protocol}, {told.group}, {told.cipher}, {told.signature}"
+        for found in probe.defaults
+        if (told := found.negotiated)
+    ]
+    return [f"supported: {able}", *unable, *chosen]
+
+
+app.command("diff")(kit_checks.diff)
+app.command("verify")(kit_checks.verify)
 
 
 @app.command("sentinel")

@@ -132,6 +132,13 @@ class Package(_Frozen):
     sha256: Sha256 | None = Field(description="of the file that was fetched; null when there was none to fetch")
 
 
+class Licence(_Frozen):
+    """Under which licences a kit can be passed on, as SPDX expressions."""
+
+    library: str
+    bundled: dict[str, str] = Field({}, description="by file of the kit or package; what isn't known is left out")
+
+
 class Launch(_Frozen):
     """How to start a kit's worker: nothing of the caller's environment is to be added."""
 
@@ -164,6 +171,7 @@ class KitManifest(_Frozen):
 
     configure: tuple[str, ...] = Field((), description="words for the library's own configuration, where it was built")
     fips: bool = Field(False, description="whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it")
+    licence: Licence | None = Field(None, description="null in kits from before it")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -218,7 +226,7 @@ class KitManifest(_Frozen):
         )
 
 
-_WITHOUT: dict[str, Any] = {"heap_counter": None, "configure": [], "fips": False}
+_WITHOUT: dict[str, Any] = {"heap_counter": None, "configure": [], "fips": False, "licence": None}
 """Later fields and what their absence means: with that value they don't count, so older manifests keep their ids."""
 
 

@@ -56,6 +56,11 @@ def _cause(pattern: str, reason: str, remedy: str) -> _Cause:
 _CAUSES = (
     _cause(r"No space left on device", "the disk is full", "free some space, then try again"),
     _cause(
+        r"Killed signal terminated program|virtual memory exhausted|[Cc]annot allocate memory|Out of memory",
+        "the machine has too little memory for it",
+        "end other programs, or build where there is more memory",
+    ),
+    _cause(
         r"Temporary failure resolving|Could not resolve|Network is unreachable|Could not connect to|timed out",
         "the package archive can't be reached",
         "check the network, or the mirror in this machine's apt sources",
@@ -88,7 +93,17 @@ _CAUSES = (
     _cause(r"Unable to locate package (\S+)", "the suite has no package {1}", "name another suite"),
     _cause(r"Unable to find a source package for (\S+)", "the suite has no source package {1}", "name another suite"),
     _cause(r"Hash Sum mismatch", "the package archive changed while it was read", "try again in a minute"),
+    _cause(
+        r"fatal error: (gmp\.h): No such file|__gmpz_\w+ not found|GNU MP not found",
+        "the headers of GMP are missing",
+        "install libgmp-dev (Debian) or gmp-devel (Fedora)",
+    ),
     _cause(r"fatal error: (\S+?): No such file or directory", "the header {1} is missing", ""),
+    _cause(
+        r"Can't locate (\S+?\.pm) in @INC", "perl lacks its module {1}", "install perl (Debian) or perl-core (Fedora)"
+    ),
+    _cause(r"rustup could not choose a version of cargo", "rustup has no toolchain", "run rustup default stable"),
+    _cause(r"configure: error: (.*)", "configure says: {1}", ""),
     _cause(
         r"No rule to make target '([^']+)'", "the worker's sources lack what {1} is made from", "update the sources"
     ),
@@ -96,6 +111,14 @@ _CAUSES = (
     _cause(r"version `(\S+)' not found", "the C library is older than {1}, which the worker needs", ""),
     _cause(r"undefined reference to [`'](\S+?)'", "the library lacks the function {1}", ""),
     _cause(r"(\S+:\d+:\d+: error: .*)", "the compiler says: {1}", ""),
+    # Last, since configure scripts pass over programs that they can do without.
+    _cause(
+        r"(?m): ([\w.+-]+): (?:command )?not found$"
+        r"|^make(?:\[\d+\])?: ([\w.+-]+): No such file or directory"
+        r"|^(?:\S*/)?env: .?([\w.+-]+).?: No such file or directory",
+        "the program {1} is missing",
+        "install {1}",
+    ),
 )
 
 
@@ -103,7 +126,6 @@ def likely_cause(output: str) -> tuple[str, str] | None:
     """The reason and the remedy that a step's output suggests, or None."""
     for cause in _CAUSES:
         if match := cause.pattern.search(output):
-            groups = ("", *match.groups(default=""))
-            reason = cause.reason.replace("{1}", groups[1]) if len(groups) > 1 else cause.reason
-            return reason, cause.remedy
+            found = next(filter(None, match.groups()), "")
+            return cause.reason.replace("{1}", found), cause.remedy.replace("{1}", found)
     return None

@@ -4,14 +4,15 @@ The source is the version to report, then settings of the backend; nothing is fe
 """
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.kits import BuildProfile, SubjectRef
+from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
 
+FAULTS = ("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after")
 SETTINGS = (
     *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after", "contention", "coherency"),
-    *("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
+    *FAULTS,
 )
 """Those of workers/handshake/backend_fake.c."""
 
@@ -50,3 +51,12 @@ class FakeProvider:
 _PROFILE = BuildProfile.model_validate(
     {**distribution_profile("fake").model_dump(), "compiler": "none", "flags": "none"}
 )
+
+
+def without_faults(kit: KitManifest) -> KitManifest:
+    """The kit as it would be started if it were told to do nothing wrong; any other library's as it is."""
+    if kit.library != "fake":
+        return kit
+    option, settings = kit.arguments
+    sound = [setting for setting in settings.split(",") if setting.partition("=")[0] not in FAULTS]
+    return kit.model_copy(update={"arguments": (option, ",".join(sound))})

@@ -109,10 +109,17 @@ class Attempt:
         self.last_output = output + errors
         self.write("# output not logged\n" if secret else self.last_output)
         if process.returncode not in accept:
-            reason, remedy = likely_cause(self.last_output) or (_last_line(errors or output), "")
+            reason, remedy = likely_cause(self.last_output) or _ended(process.returncode, errors or output)
             self.write(f"# exit status {process.returncode}\n")
             raise StepFailed(stage, f"{Path(arguments[0]).name}: {reason}", remedy)
         return output
+
+
+def _ended(status: int, text: str) -> tuple[str, str]:
+    """Reason and remedy of a failure that isn't known."""
+    if status == -signal.SIGKILL:
+        return "was killed, most likely for want of memory", "end other programs, or build where there is more memory"
+    return _last_line(text), ""
 
 
 def _last_line(text: str) -> str:

@@ -23,7 +23,9 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
 from kexbench.kits.git import GitOrigin
+from kexbench.kits.licences import licence_of
 from kexbench.kits.prefix import PrefixProvider
+from kexbench.kits.probe import PROBE_NAME, Prober, prove, write_probe
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Provider, Resolution
 from kexbench.kits.source import Origin, Recipe, SourceProvider
@@ -32,7 +34,7 @@ from kexbench.kits.tarball import TarballOrigin
 from kexbench.kits.worker import WorkerSource, self_test
 
 MANIFEST_NAME = "kit.json"
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 """Raised when kits are put together differently, so that none of the older recipe passes as unchanged."""
 
 _HEAP_COUNTER = "lib/heap.so"
@@ -86,10 +88,14 @@ class Ingredients:
 
 @dataclass(frozen=True)
 class Workshop:
-    """What kits are made with: the worker's sources, a compiler, and the providers in the order they are asked."""
+    """What kits are made with: the worker's sources, a compiler, and the providers in the order they are asked.
+
+    Without a prober a kit is admitted on its worker's word, and has no probe.
+    """
 
     worker: WorkerSource
     providers: Sequence[Provider]
+    prober: Prober | None = None
 
     def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
         """Resolve the reference. Raises StepFailed, also when no provider knows such a reference."""
@@ -116,6 +122,7 @@ class Workshop:
         (kit / _HEAP_COUNTER).chmod(0o555)
         if materials.fips_module:
             add_fips_module(materials.fips_module, kit)
+        files, packages = hash_files(kit), _packages(libraries, materials, attempt)
         manifest = KitManifest.sealed(
             library=ref.library,
             version=resolution.version,
@@ -124,17 +131,21 @@ class Workshop:
             worker=arguments,
             arguments=(*resolution.arguments, *_burn(ref)),
             environment=_ENVIRONMENT,
-            packages=_packages(libraries, materials, attempt),
+            packages=packages,
             worker_compiler=ingredients.worker_compiler,
             worker_flags=compiled.flags,
             worker_source_sha256=ingredients.worker_source_sha256,
-            files=hash_files(kit),
+            files=files,
             heap_counter=_HEAP_COUNTER,
             configure=resolution.configure,
             fips=materials.fips_module is not None,
+            licence=licence_of(ref.library, resolution.version, files, packages),
         )
         attempt.note("starting the worker to see that it runs")
         self_test(kit, manifest, attempt)
+        if self.prober:
+            attempt.note("making handshakes to see what it supports")
+            write_probe(kit / PROBE_NAME, prove(kit, manifest, self.prober, attempt.log))
         (kit / MANIFEST_NAME).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         (kit / MANIFEST_NAME).chmod(0o444)
         return kit, manifest
@@ -154,11 +165,11 @@ def _burn(ref: SubjectRef) -> tuple[str, ...]:
 
 
 def hash_files(kit: Path) -> dict[str, str]:
-    """SHA-256 of every file of a kit but its manifest, by path relative to the kit."""
+    """SHA-256 of every file of a kit but its manifest and its probe, by path relative to the kit."""
     return {
         path.relative_to(kit).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(kit.rglob("*"))
-        if path.is_file() and path != kit / MANIFEST_NAME
+        if path.is_file() and path not in (kit / MANIFEST_NAME, kit / PROBE_NAME)
     }
 
 

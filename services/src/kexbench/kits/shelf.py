@@ -1,6 +1,6 @@
 """The shelf: a folder of finished kits, which appear whole or not at all.
 
-    <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed
+    <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed; probe.json may come later
     <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients
     <root>/sentinel.json                   which kit is frozen as the sentinel
     <root>/logs/<reference>.log            the last failed attempt of a reference
@@ -25,6 +25,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
+from kexbench.kits.probe import PROBE_NAME
 from kexbench.kits.process import Attempt, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
 from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
@@ -168,6 +169,8 @@ class Shelf:
         if target.exists():
             if not _differences(target):
                 attempt.note("the same kit was made before")
+                if not (target / PROBE_NAME).exists() and (built / PROBE_NAME).exists():
+                    (built / PROBE_NAME).rename(target / PROBE_NAME)
                 return
             attempt.note("replacing a damaged kit")
             target.rename(attempt.scratch / "damaged")

@@ -69,7 +69,7 @@ class Setting:
         options = (*self.cpus.pin(self.case.threads), *more)
         launch = kit.manifest.launch(kit.folder, self.ticket.material_folder, *options, count_heap=count_heap)
         environment = {**launch.environment, **self.case.environment}
-        with _faults():
+        with worker_faults():
             worker = Worker(launch.model_copy(update={"environment": environment}), self.log, sockets)
         if fault := _unfit(worker.hello, kit.manifest, self.case.environment):
             worker.close()
@@ -124,11 +124,11 @@ class Party:
             return None
         case = self._setting.case
         request = f"examine id={case.case_id} handshakes={EXAMINED_HANDSHAKES}"
-        with _faults():
-            plain = _expect(Examined, self._workers["both"].ask(request, BATCH_TIMEOUT_S))
+        with worker_faults():
+            plain = expect(Examined, self._workers["both"].ask(request, BATCH_TIMEOUT_S))
             with self._setting.launch(self._reference, count_heap=True) as worker:
-                _expect(Ready, worker.ask(setup_request(case, self._setting.files), SETUP_TIMEOUT_S))
-                counted = _expect(Examined, worker.ask(request, BATCH_TIMEOUT_S))
+                expect(Ready, worker.ask(setup_request(case, self._setting.files), SETUP_TIMEOUT_S))
+                counted = expect(Examined, worker.ask(request, BATCH_TIMEOUT_S))
         return plain.model_copy(update={name: getattr(counted, name) for name in HEAP_FIELDS})
 
     def _start(self) -> dict[str, Worker]:
@@ -162,13 +162,13 @@ class Party:
         isn't about the other worker counts."""
         answers: dict[str, _Answer] = {}
         faults: list[Dropped] = []
-        with _faults():
+        with worker_faults():
             for role, worker in self._workers.items():
                 worker.send(requests[role])
         for role, worker in self._workers.items():
             try:
-                with _faults():
-                    answers[role] = _expect(wanted, worker.receive(timeout_s))
+                with worker_faults():
+                    answers[role] = expect(wanted, worker.receive(timeout_s))
             except Dropped as fault:
                 faults.append(fault)
         if faults:
@@ -198,7 +198,7 @@ def _unfit(said: Hello, known: KitManifest, masks: dict[str, str]) -> Dropped | 
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def worker_faults() -> Iterator[None]:
     """What a worker can do wrong, as the outcome that it is."""
     try:
         yield
@@ -208,7 +208,7 @@ def _faults() -> Iterator[None]:
         raise Dropped(OutcomeKind.HUNG, str(error)) from None
 
 
-def _expect(wanted: type[_Answer], record: Record) -> _Answer:
+def expect(wanted: type[_Answer], record: Record) -> _Answer:
     """Raises Dropped for any other record."""
     if isinstance(record, wanted):
         return record

@@ -1,0 +1,140 @@
+"""`kexbench kits diff` and `kexbench kits verify`: two kits side by side, and whether kits are what they were."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
+
+from kexbench.cli.console import err, out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.cli.references import typed_reference
+from kexbench.cli.words import percent
+from kexbench.domain.kit_changes import Change, KitChanges, compare_kits
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.probes import DEFAULTS, Feature, KitProbe
+from kexbench.kits import Shelf, WorkerSource, kit_ids, read_probe, verify_kit
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+
+KIT_HELP = "A kit id, or a reference such as openssl@system."
+NS_PER_MS = 1e6
+
+
+def found_kit(shelf: Shelf, text: str) -> KitManifest:
+    """The kit that a person means. Raises BadParameter."""
+    found = shelf.find(typed_reference(text)) if "@" in text else shelf.get(text)
+    if found is None:
+        raise typer.BadParameter(f"there is no kit {text}; kexbench kits list shows those there are")
+    return found
+
+
+def kept_probe(shelf: Shelf, kit: KitManifest) -> KitProbe | None:
+    """What the kit proved of itself; None where nothing is known, which the person is told."""
+    try:
+        probe = read_probe(shelf.folder(kit.kit_id))
+    except ValueError as error:
+        err.print(f"{kit.folder_name}: {error}", markup=False)
+        return None
+    if probe is None:
+        err.print(f"{kit.folder_name} was never probed: kexbench kits verify {kit.kit_id}", markup=False)
+    return probe
+
+
+def diff(
+    before: Annotated[str, typer.Argument(help=KIT_HELP, show_default=False)],
+    after: Annotated[str, typer.Argument(help=KIT_HELP, show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """What differs between two kits: build, packages, features, and what the library does by default.
+
+    Exit status: 0 same features and defaults, 3 they differ, 1 a kit was never probed.
+
+    Examples:
+
+        kexbench kits diff openssl@debian/bookworm openssl@debian/trixie
+        kexbench kits diff gnutls@system gnutls@prefix:/opt/gnutls --json
+    """
+    shelf = Installation(Settings()).kits()
+    kits = [found_kit(shelf, text) for text in (before, after)]
+    found = compare_kits(*((kit, kept_probe(shelf, kit)) for kit in kits))
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        _print(found, kits)
+    if found.probe is None:
+        raise typer.Exit(1)
+    raise typer.Exit(3 if found.probe else 0)
+
+
+def _print(found: KitChanges, kits: list[KitManifest]) -> None:
+    for kit, word in zip(kits, ("before", "after"), strict=True):
+        out.print(f"{word:<8}{kit.ref}  {kit.version}  {kit.kit_id}", markup=False)
+    _print_changes("build", [(change.what, change) for change in found.build])
+    _print_changes("packages", [(change.what, change) for change in found.packages])
+    if found.probe:
+        _print_features("features gained", found.probe.gained)
+        _print_features("features lost", found.probe.lost)
+        _print_changes("defaults", [(change.label, change) for change in found.probe.defaults])
+    names = {case.case_id: case.label for case in DEFAULTS}
+    rows = [
+        (
+            names.get(cost.case_id, cost.case_id),
+            f"{cost.before_cpu_ns / NS_PER_MS:.2f} ms",
+            f"{cost.after_cpu_ns / NS_PER_MS:.2f} ms  {percent(cost.ratio)}",
+        )
+        for cost in found.setup
+    ]
+    _print_rows("set-up, CPU time in a single probe and no benchmark", rows)
+
+
+def _print_features(title: str, features: tuple[Feature, ...]) -> None:
+    _print_rows(title, [(found.label, "" if found.supported else found.why) for found in features])
+
+
+def _print_changes(title: str, changes: list[tuple[str, Change]]) -> None:
+    _print_rows(title, [(label, change.before or "none", change.after or "none") for label, change in changes])
+
+
+def _print_rows(title: str, rows: Sequence[tuple[str, ...]]) -> None:
+    if not rows:
+        return
+    out.print(f"\n[bold]{title}[/bold]")
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
+    for number in range(len(rows[0])):
+        table.add_column(overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    out.print(table)
+
+
+def verify(
+    kits: Annotated[list[str] | None, typer.Argument(help=f"{KIT_HELP} Default: all.", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that files are what the manifests say, and that workers still do what they did.
+
+    A kit that was never probed is probed now. Exit status: 0 all is well, 1 something is damaged or changed.
+
+    Examples:
+
+        kexbench kits verify
+        kexbench kits verify openssl@debian/trixie 43bcf1c969f7deb6 --json
+    """
+    installation = Installation(Settings())
+    shelf, prober = installation.kits(), installation.prober()
+    worker = WorkerSource(installation.settings.workers).sha256()
+    ids = [found_kit(shelf, text).kit_id for text in kits] if kits else kit_ids(shelf)
+    shown = track(ids, "verifying", console=err, transient=True, disable=not err.is_terminal)
+    checks = [verify_kit(shelf, kit_id, prober, worker) for kit_id in shown]
+    if as_json:
+        print_json([asdict(check) for check in checks])
+    for check in () if as_json else checks:
+        out.print(f"{check.folder}  {check.verdict}", markup=False, soft_wrap=True)
+        for line in check.lines:
+            out.print(f"  {line}", markup=False, soft_wrap=True)
+    if any(check.failed for check in checks):
+        raise typer.Exit(1)

@@ -1,0 +1,39 @@
+"""Under which licences the files of a kit are, as SPDX expressions: for whoever passes a kit on."""
+
+from collections.abc import Iterable
+
+from kexbench.domain.kits import Library, Licence, Package
+
+_LGPL_2 = "LGPL-2.1-or-later"
+_GNU = "LGPL-3.0-or-later OR GPL-2.0-or-later"
+_GCC = "GPL-3.0-or-later WITH GCC-exception-3.1"
+_BUNDLED = {
+    **dict.fromkeys(("gmp", "nettle", "hogweed", "idn2", "unistring"), _GNU),
+    **dict.fromkeys(("c", "m", "dl", "pthread", "rt", "ld-linux", "tasn1"), _LGPL_2),
+    **dict.fromkeys(("gcc_s", "atomic"), _GCC),
+    "p11-kit": "BSD-3-Clause",
+    "ffi": "MIT",
+    "z": "Zlib",
+    "zstd": "BSD-3-Clause OR GPL-2.0-only",
+    **dict.fromkeys(("brotlicommon", "brotlidec", "brotlienc"), "MIT"),
+}
+"""By a library's name without `lib` and version. What isn't listed is left out, never guessed."""
+
+
+def licence_of(library: Library, version: str, files: Iterable[str], packages: Iterable[Package]) -> Licence:
+    """The licences of a kit: of its library, and of the files and packages of sources that come with it."""
+    names = [*(file for file in files if ".so" in file), *(package.name for package in packages)]
+    bundled = {name: found for name in sorted(set(names)) if (found := _BUNDLED.get(_stem(name)))}
+    return Licence(library=_library(library, version), bundled=bundled)
+
+
+def _library(library: Library, version: str) -> str:
+    if library == "gnutls":
+        return _LGPL_2
+    return "OpenSSL" if library == "openssl" and int(version.partition(".")[0]) < 3 else "Apache-2.0"
+
+
+def _stem(name: str) -> str:
+    """`lib/libgmp.so.10` as `gmp`, `lib/ld-linux-x86-64.so.2` as `ld-linux`, a package `nettle` as it is."""
+    stem = name.rpartition("/")[2].partition(".so")[0].removeprefix("lib")
+    return "ld-linux" if stem.startswith("ld-linux") else stem

@@ -1,0 +1,146 @@
+"""Tries a kit's worker: which features it has, and what its library does by default. Nothing here is a measurement."""
+
+from pathlib import Path
+from statistics import median
+from typing import Protocol
+
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import Launch, Library
+from kexbench.domain.material import MaterialFiles
+from kexbench.domain.probes import (
+    DEFAULTS,
+    FULL_HANDSHAKES,
+    DefaultHandshake,
+    Feature,
+    Finding,
+    KitProbe,
+    ProbeFailed,
+    tried,
+)
+from kexbench.domain.samples import OutcomeKind
+from kexbench.runner.party import MIN_HANDSHAKES, Dropped, expect, run_request, setup_request, worker_faults
+from kexbench.runner.records import Batch, Examined, Ready, Record
+from kexbench.runner.worker import Worker
+
+ANSWER_TIMEOUT_S = 10.0
+MAX_ENDED_WORKERS = 5
+SETUPS = 5
+EXAMINED_HANDSHAKES = 10
+
+
+class ProbeMaterial(Protocol):
+    """Keys and certificates in a folder."""
+
+    folder: Path
+
+    def provide(self, case: Case) -> MaterialFiles:
+        """The files of a case, made if need be."""
+        ...
+
+
+class WorkerProber:
+    """Probes kits with one set of keys."""
+
+    def __init__(self, material: ProbeMaterial) -> None:
+        self._material = material
+
+    @property
+    def material(self) -> Path:
+        """The folder that the worker is to be started with."""
+        return self._material.folder
+
+    def probe(self, launch: Launch, library: Library, log: Path, *, fips: bool) -> KitProbe:
+        """What comes of every case, the library's defaults first. The worker's own words go to `log`.
+
+        Raises ProbeFailed.
+        """
+        session = _Session(launch, log)
+        try:
+            version = session.worker().hello.version
+            defaults = tuple(self._default(session, case) for case in DEFAULTS)
+            known: dict[str, Finding] = {}
+            features = []
+            for dimension, case in tried(fips=fips):
+                if case.case_id not in known:
+                    known[case.case_id] = self._finding(session, case)
+                value = str(getattr(case, dimension))
+                features.append(Feature(**known[case.case_id].model_dump(), dimension=dimension, value=value))
+        except Dropped as fault:
+            raise ProbeFailed(fault.reason) from None
+        finally:
+            session.close()
+        return KitProbe(library=library, version=version, features=tuple(features), defaults=defaults)
+
+    def _finding(self, session: "_Session", case: Case) -> Finding:
+        """Whether the case can be set up, and for the handshakes that count whether a batch of it can be run too."""
+        try:
+            expect(Ready, session.ask(setup_request(case, self._material.provide(case))))
+            if case in FULL_HANDSHAKES:
+                expect(Batch, session.ask(run_request(case, MIN_HANDSHAKES, 0, MIN_HANDSHAKES)))
+        except Dropped as fault:
+            session.note(fault)
+            return Finding(case_id=case.case_id, result=fault.kind, reason=fault.reason, detail=fault.detail)
+        return Finding(case_id=case.case_id, result="supported")
+
+    def _default(self, session: "_Session", case: Case) -> DefaultHandshake:
+        request = setup_request(case, self._material.provide(case))
+        try:
+            set_up = [_measured_setup(session, request) for _ in range(SETUPS)]
+            examined = expect(Examined, session.ask(f"examine id={case.case_id} handshakes={EXAMINED_HANDSHAKES}"))
+        except Dropped as fault:
+            session.note(fault)
+            return DefaultHandshake(case_id=case.case_id, result=fault.kind, reason=fault.reason, detail=fault.detail)
+        costs_ns = [cpu_ns for cpu_ns, _ in set_up if cpu_ns is not None]
+        return DefaultHandshake(
+            case_id=case.case_id,
+            result="supported",
+            negotiated=set_up[-1][1].negotiated,
+            client_bytes=examined.client_bytes / examined.handshakes,
+            server_bytes=examined.server_bytes / examined.handshakes,
+            round_trips=examined.round_trips / examined.handshakes,
+            setup_cpu_ns=median(costs_ns) if costs_ns else None,
+        )
+
+
+def _measured_setup(session: "_Session", request: str) -> tuple[int | None, Ready]:
+    """CPU time in ns, and the answer. Raises Dropped."""
+    before_ns = session.worker().cpu_ns()
+    ready = expect(Ready, session.ask(request))
+    after_ns = session.worker().cpu_ns()
+    return None if before_ns is None or after_ns is None else after_ns - before_ns, ready
+
+
+class _Session:
+    """A live worker, and another one after it has ended: what crashes on one case can well do the next."""
+
+    def __init__(self, launch: Launch, log: Path) -> None:
+        self._launch = launch
+        self._log = log
+        self._worker: Worker | None = None
+        self._ended = 0
+
+    def worker(self) -> Worker:
+        """Raises Dropped."""
+        if self._worker is None:
+            with worker_faults():
+                self._worker = Worker(self._launch, self._log)
+        return self._worker
+
+    def ask(self, request: str) -> Record:
+        """Raises Dropped."""
+        worker = self.worker()
+        with worker_faults():
+            return worker.ask(request, ANSWER_TIMEOUT_S)
+
+    def note(self, fault: Dropped) -> None:
+        """Forget a worker that is of no more use. Raises ProbeFailed when that happened too often."""
+        if fault.kind in (OutcomeKind.CRASHED, OutcomeKind.HUNG):
+            self.close()
+            self._ended += 1
+            if self._ended == MAX_ENDED_WORKERS:
+                raise ProbeFailed(f"{self._ended} workers ended or hung, the last one: {fault.reason}")
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
