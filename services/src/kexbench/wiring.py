@@ -3,8 +3,8 @@
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.material.shelf import MaterialShelf
+from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
-from kexbench.planning.plan import read_catalogue
 from kexbench.planning.spec import Catalogue
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
