@@ -18,9 +18,11 @@ class Installation:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
+    def workshop(self) -> Workshop:
+        return Workshop(WorkerSource(self.settings.workers), default_providers(self.settings.cache))
+
     def kits(self) -> Shelf:
-        workshop = Workshop(WorkerSource(self.settings.workers), default_providers(self.settings.cache))
-        return Shelf(self.settings.home / "kits", workshop)
+        return Shelf(self.settings.home / "kits", self.workshop())
 
     def material(self) -> MaterialShelf:
         return MaterialShelf((self.settings.home / "material").absolute())

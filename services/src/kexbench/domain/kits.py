@@ -96,8 +96,6 @@ class SubjectRef(_Frozen):
     @property
     def told_version(self) -> str | None:
         """The version that the source names itself, or None where that depends on what the source has now."""
-        if self.library == "fake":
-            return self.source.partition("+")[0]
         return self.origin.removeprefix("crate/") if self.origin.startswith("crate/") else None
 
     @property

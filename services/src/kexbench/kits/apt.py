@@ -7,6 +7,7 @@ a package needs. This machine's own apt state is never read or locked, except fo
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -123,7 +124,7 @@ class SuiteArchive:
                     "try again; the archive may be changing",
                 )
             target = self.package_file(package)
-            partial = target.with_suffix(f".{os.getpid()}")  # the cache may be another file system
+            partial = target.with_suffix(f".{secrets.token_hex(4)}")  # the cache may be another file system
             shutil.move(arrived[package.sha256], partial)
             partial.replace(target)
 
