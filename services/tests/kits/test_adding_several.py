@@ -15,6 +15,7 @@ from kexbench.kits import KitError, Shelf
 from kexbench.kits.attempts import builds_at_once
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
+from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Ended
 from kexbench.kits.provider import Materials, Resolution
 
@@ -128,6 +129,17 @@ def test_a_tool_started_while_all_are_ended_ends_at_once() -> None:
     process = subprocess.Popen(["sleep", "60"], start_new_session=True)
     children.started(process.pid)
     assert process.wait(timeout=20) == -signal.SIGKILL
+
+
+def test_waiting_for_what_another_process_builds_is_ended_as_well(tmp_path: Path) -> None:
+    children = Children()
+    attempt = Attempt(tmp_path, tmp_path / "log", lambda _: None, children)
+    with (
+        locked(tmp_path / "lock", attempt.note),
+        pytest.raises(Ended),
+        locked(tmp_path / "lock", lambda _: children.end(), attempt.go_on),
+    ):
+        raise AssertionError("two hold the lock")
 
 
 def lives(process: int) -> bool:

@@ -58,7 +58,7 @@ class SuiteArchive:
 
         Old lists serve when the archive can't be reached and nobody insisted on new ones.
         """
-        with locked(self._state / "lock", attempt.note):
+        with locked(self._state / "lock", attempt.note, attempt.go_on):
             stamp = self._state / "refreshed"
             wanted = self.mirror.source_lines(self.suite)
             known = stamp.is_file() and stamp.read_text(encoding="utf-8") == "\n".join(wanted.values())

@@ -93,6 +93,11 @@ class Attempt:
         """How many of the jobs that the machine can do at once are this attempt's."""
         return -(-jobs // self.at_once)
 
+    def go_on(self) -> None:
+        """Raises Ended when nothing is to be made any more."""
+        if self.children.ended:
+            raise Ended("cancelled")
+
     def note(self, text: str) -> None:
         """Tell the person and the log."""
         self.progress(text)
@@ -121,8 +126,7 @@ class Attempt:
         `environment` is added to the scrubbed one, or replaces it with `exact_environment`.
         `accept` are the exit statuses that are no failure. The output of a `secret` tool is not logged.
         """
-        if self.children.ended:
-            raise Ended("cancelled")
+        self.go_on()
         base = {} if exact_environment else scrubbed_environment()
         self.write(f"\n$ {shlex.join(arguments)}\n")
         try:
@@ -158,8 +162,7 @@ class Attempt:
             raise
         finally:
             self.children.done(process.pid)
-        if self.children.ended:
-            raise Ended("cancelled")
+        self.go_on()
         self.last_output = output + errors
         self.write("# output not logged\n" if secret else self.last_output)
         if process.returncode not in accept:

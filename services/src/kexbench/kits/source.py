@@ -132,7 +132,7 @@ class SourceProvider:
         """The folder with what the build installed, made now unless it was made before."""
         ref = resolution.ref
         folder = self._cache / f"{ref.library}-{resolution.version}-{resolution.fingerprint[:16]}"
-        with locked(self._cache / f".{folder.name}.lock", attempt.note):
+        with locked(self._cache / f".{folder.name}.lock", attempt.note, attempt.go_on):
             if folder.is_dir():
                 return folder
             sources = self._origin.locate(ref, attempt, refresh=False)
