@@ -2,6 +2,7 @@
 #
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     everything that can be tested on one machine
+#   make kits     build every tracked version of every library; an hour on two CPUs, what is built already is kept
 #   make bench    what measuring costs and what it can detect; half an hour, BENCH=--quick for less; writes
 #                 docs/benchmarks.md
 #   make check    formatters, linters, types and contracts, in under two minutes
@@ -19,7 +20,7 @@ VENV := services/.venv
 BIN := $(VENV)/bin
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: run test bench check format generate packages-run packages-test packages-bench python frontend clean
+.PHONY: run test kits bench check format generate packages-run packages-kits packages-test packages-bench python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -37,6 +38,9 @@ test: packages-run packages-test python frontend check
 	@cd frontend && npm test --silent
 	$(SAY) "end to end: a real run in a real browser"
 	@cd services && .venv/bin/pytest -m browser -n 0
+
+kits: packages-run packages-kits python
+	@$(BIN)/kexbench kits add --tracked
 
 bench: packages-run packages-bench python
 	@$(MAKE) --silent -C workers/handshake plain
@@ -63,6 +67,9 @@ generate: python frontend/node_modules/.package-lock.json
 
 packages-run:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-run.txt
+
+packages-kits:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-kits.txt
 
 packages-test:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-test.txt

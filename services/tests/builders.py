@@ -11,7 +11,8 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
-from kexbench.planning.plan import make_plan, read_catalogue
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.ticket import Ticket, TicketKit
 

@@ -11,7 +11,7 @@ from kexbench.api.lab_models import QualificationRow, Qualifications
 from kexbench.api.models import CaseView
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
-from kexbench.kits import KitError, Shelf
+from kexbench.kits import KitError, KitErrors, Shelf
 from kexbench.pipeline import (
     VersionMismatch,
     _invocations_to_resolve,
@@ -71,10 +71,12 @@ def test_a_source_that_cannot_be_reached_leaves_the_kit_made_before(
     plan, _ = read_plan(one, tmp_path / "kits.yaml")
     made = provide_kits(one, plan, lambda _: None)
 
-    def unreachable(self: Shelf, ref: SubjectRef, *_: object, **__: object) -> KitManifest:
-        raise KitError(ref, "fetch", "the package archive can't be reached")
+    def unreachable(
+        self: Shelf, refs: tuple[SubjectRef, ...], *_: object, **__: object
+    ) -> dict[SubjectRef, KitManifest | KitError]:
+        return {ref: KitError(ref, "fetch", "the package archive can't be reached") for ref in refs}
 
-    monkeypatch.setattr(Shelf, "add", unreachable)
+    monkeypatch.setattr(Shelf, "add_all", unreachable)
     said: list[str] = []
     assert provide_kits(one, plan, said.append) == made
     assert "the package archive can't be reached: going on with fake-1.1.4" in said[0]
@@ -88,6 +90,16 @@ def test_a_source_that_was_never_reached_ends_the_run_before_it_starts(
     with pytest.raises(KitError, match="unknown setting"):
         provide_kits(one, plan, lambda _: None)
     assert one.run_folders() == []
+
+
+def test_every_kit_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    one = installation(tmp_path, source="1.1.4+speed=9")
+    (tmp_path / "kits.yaml").write_text(SPEC.replace("fake: tracked", 'fake: [tracked, "1.2+haste=9", "1.3"]'))
+    plan, _ = read_plan(one, tmp_path / "kits.yaml")
+    with pytest.raises(KitErrors) as caught:
+        provide_kits(one, plan, lambda _: None)
+    assert [error.ref for error in caught.value.errors] == ["fake@1.1.4+speed=9", "fake@1.2+haste=9"]
+    assert [kit.source for kit in one.kits().list()] == ["1.3"]
 
 
 class Silent:

@@ -76,7 +76,7 @@ function Head({ model }: { model: HeatModel }) {
         </th>
         {model.groups.map((group) => (
           <th key={group.library} scope="colgroup" colSpan={group.subjects.length} className="starts">
-            {group.library}
+            <span>{group.library}</span>
           </th>
         ))}
       </tr>

@@ -22,7 +22,7 @@ export function SeriesTable({ series, matrix }: Props) {
     .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   return (
     <Frame label={`Numbers of ${series.case.title}`}>
-      <table className="numbers">
+      <table className="numbers history">
         <thead>
           <tr>
             <th scope="col">Version</th>

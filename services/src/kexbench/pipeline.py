@@ -17,9 +17,10 @@ from kexbench.client import ApiClient, ApiError, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
-from kexbench.kits import KitError
+from kexbench.kits import KitError, Shelf, raise_all
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import fault_in, make_plan
 from kexbench.planning.spec import MAX_INVOCATIONS
@@ -103,34 +104,44 @@ def _invocations_to_resolve(plan: Plan, qualified: Qualifications) -> int:
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:
     """The kit of every subject and peer of a plan and of its sentinel, made where it is missing.
 
-    Where a source cannot be reached, the kit made from it before serves. Raises KitError or VersionMismatch.
+    Where a source cannot be reached, the kit made from it before serves. Raises KitError, KitErrors or VersionMismatch.
     """
     shelf = installation.kits()
     kits = {}
     if plan.sentinel:
         kits[SENTINEL] = shelf.sentinel(SubjectRef.parse(plan.sentinel), report)
-    for subject in (*plan.subjects, *plan.peers):
-        reference = SubjectRef.parse(subject.reference)
-        try:
-            kit = shelf.add(reference, report)
-        except KitError as error:
-            known = shelf.find(reference) if error.stage in ("resolve", "fetch") else None
-            if known is None:
-                raise
-            report(f"{error.reason}: going on with {known.folder_name}")
-            kit = known
-        declared = subject.declared_version
-        if declared and not (kit.version == declared or kit.version.startswith(f"{declared}.")):
+    subjects = {SubjectRef.parse(subject.reference): subject for subject in (*plan.subjects, *plan.peers)}
+    made = {
+        reference: _known(shelf, reference, result, report) if isinstance(result, KitError) else result
+        for reference, result in shelf.add_all(tuple(subjects), report).items()
+    }
+    raise_all([result for result in made.values() if isinstance(result, KitError)])
+    for reference, kit in made.items():
+        assert isinstance(kit, KitManifest), "the errors were just raised"
+        declared = subjects[reference].declared_version
+        if declared and not covers(declared, kit.version):
             raise VersionMismatch(
-                f"{subject.reference} is now version {kit.version}, but the catalogue says {declared}\n"
-                f"  remedy: correct its entry in {installation.settings.catalogue}"
+                f"{reference} is now version {kit.version}, but the catalogue says {declared}\n"
+                f"  remedy: correct its entry in {installation.settings.catalogue}, "
+                "which kexbench catalogue check --apply does for what it tracks"
             )
-        kits[subject.reference] = kit
+        kits[str(reference)] = kit
     return kits
 
 
+def _known(
+    shelf: Shelf, reference: SubjectRef, error: KitError, report: Callable[[str], None]
+) -> KitManifest | KitError:
+    """The kit that was made before its source could not be reached; the error where there is none, or another one."""
+    known = shelf.find(reference) if error.stage in ("resolve", "fetch") else None
+    if known is None:
+        return error
+    report(f"{error.reason}: going on with {known.folder_name}")
+    return known
+
+
 def start_run(installation: Installation, plan: Plan, spec_text: str, report: Reporter) -> RunFolder:
-    """Make what the run needs and write its facts. Raises KitError or VersionMismatch."""
+    """Make what the run needs and write its facts. Raises KitError, KitErrors or VersionMismatch."""
     kits = provide_kits(installation, plan, report.step)
     report.step("providing keys and certificates")
     material = installation.material()

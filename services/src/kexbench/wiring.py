@@ -3,8 +3,8 @@
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.material.shelf import MaterialShelf
+from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
-from kexbench.planning.plan import read_catalogue
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
@@ -19,10 +19,12 @@ class Installation:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def kits(self) -> Shelf:
+    def workshop(self) -> Workshop:
         worker, providers = WorkerSource(self.settings.workers), default_providers(self.settings.cache)
-        workshop = Workshop(worker, providers, self.prober())
-        return Shelf(self.settings.home / "kits", workshop)
+        return Workshop(worker, providers, self.prober())
+
+    def kits(self) -> Shelf:
+        return Shelf(self.settings.home / "kits", self.workshop())
 
     def prober(self) -> WorkerProber:
         """What kits prove themselves with."""

@@ -30,6 +30,9 @@ class Shop:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.origin.startswith("shop/")
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return (self.version,)
+
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         package = Package(name="sources", version=self.version, sha256=self.identity)
         return Sources(self.version, self.identity, (package,), self._unpack)

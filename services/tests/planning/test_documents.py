@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from yaml.nodes import Node
 
 from kexbench.planning import documents
+from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, parse_document
-from kexbench.planning.plan import read_catalogue
 from tests.builders import CATALOGUE, REFERENCE, SPEC, a_plan
 
 WHOLE_SPEC = SPEC + REFERENCE

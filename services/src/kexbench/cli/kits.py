@@ -12,9 +12,10 @@ from kexbench.cli.console import err, out, print_json
 from kexbench.cli.kit_checks import KIT_HELP, found_kit, kept_probe
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
-from kexbench.domain.kits import SubjectRef
+from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.probes import DEFAULTS, KitProbe
-from kexbench.kits import read_probe
+from kexbench.kits import KitError, raise_all, read_probe
+from kexbench.planning.catalogue import tracked
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
@@ -31,8 +32,19 @@ def _say(text: str) -> None:
 @app.command("add")
 def add(
     references: Annotated[
-        list[str], typer.Argument(help="Such as openssl@system, gnutls@debian/trixie or openssl@prefix:DIR.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="Such as openssl@system, gnutls@debian/trixie or openssl@prefix:DIR; with --tracked, libraries.",
+            show_default=False,
+        ),
+    ] = None,
+    all_tracked: Annotated[
+        bool, typer.Option("--tracked", help="Those that the catalogue tracks, of all libraries or of those named.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many are built at once; two, and more from 12 CPUs on.", show_default=False),
+    ] = None,
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")
     ] = False,
@@ -40,19 +52,47 @@ def add(
 ) -> None:
     """Build the kits of some subjects; what is built already is kept.
 
+    One that can't be built stops no other; what failed is told at the end, with exit status 1. Ctrl-C ends all
+    builds; the same command goes on with what is missing.
+
     Examples:
 
         kexbench kits add openssl@system gnutls@debian/trixie
         kexbench kits add openssl@prefix:~/src/openssl
         kexbench kits add openssl@git:~/src/openssl#master
         kexbench kits add openssl@tarball:openssl-3.5.5.tar.gz+no-asm
+        kexbench kits add --tracked
+        kexbench kits add --tracked gnutls --jobs 1
     """
-    shelf = Installation(Settings()).kits()
-    kits = [shelf.add(reference, _say, refresh=refresh) for reference in [typed_reference(text) for text in references]]
+    installation = Installation(Settings())
+    words = references or []
+    if not words and not all_tracked:
+        raise typer.BadParameter("name what to add, such as openssl@system, or say --tracked")
+    wanted = [typed_reference(word) for word in words if "@" in word or not all_tracked]
+    if all_tracked:
+        wanted = [*_tracked(installation, [word for word in words if "@" not in word]), *wanted]
+    results = installation.kits().add_all(wanted, _say, refresh=refresh, at_once=jobs)
+    kits = [result for result in results.values() if isinstance(result, KitManifest)]
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
     for kit in () if as_json else kits:
         out.print(f"{kit.ref}  {kit.version}  {kit.kit_id}", markup=False)
+    raise_all([result for result in results.values() if isinstance(result, KitError)])
+
+
+def _tracked(installation: Installation, libraries: list[str]) -> list[SubjectRef]:
+    """What the catalogue tracks of the libraries; of all of them where none is named."""
+    catalogue = installation.catalogue()
+    for library in libraries:
+        if library not in catalogue.libraries:
+            raise typer.BadParameter(
+                f"the catalogue tracks no version of {library!r}; it has {', '.join(catalogue.libraries)}"
+            )
+    return [
+        SubjectRef(library=library, source=entry.source)
+        for library, entry in tracked(catalogue)
+        if not libraries or library in libraries
+    ]
 
 
 @app.command("list")

@@ -1,6 +1,7 @@
 """`kexbench`: the verbs, and how errors end a command.
 
-Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled.
+Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled. `catalogue check`: 3 there
+is something new.
 """
 
 import sys
@@ -10,10 +11,24 @@ import httpx
 import typer
 
 from kexbench import __version__
-from kexbench.cli import compare, doctor, export, interop, kits, plan, qualify, reproduce, run, runs, schema, serve
+from kexbench.cli import (
+    catalogue,
+    compare,
+    doctor,
+    export,
+    interop,
+    kits,
+    plan,
+    qualify,
+    reproduce,
+    run,
+    runs,
+    schema,
+    serve,
+)
 from kexbench.cli.console import err
 from kexbench.client import ApiError
-from kexbench.kits import KitError
+from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.service import ServiceUnavailable
@@ -37,6 +52,7 @@ app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)
 app.add_typer(kits.app, name="kits")
+app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
@@ -70,6 +86,8 @@ def main() -> None:
         sys.exit(130)
     except httpx.TransportError as error:
         _fail(f"the service does not answer: {error}")
+    except KitErrors as errors:
+        _fail(*map(str, errors.errors))
     except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError) as error:
         _fail(str(error))
     except BrokenPipeError:

@@ -94,6 +94,11 @@ class SubjectRef(_Frozen):
         return self._split[1]
 
     @property
+    def told_version(self) -> str | None:
+        """The version that the source names itself, or None where that depends on what the source has now."""
+        return self.origin.removeprefix("crate/") if self.origin.startswith("crate/") else None
+
+    @property
     def _split(self) -> tuple[str, Variant]:
         return (self.source, Variant()) if self.library == "fake" else split_variant(self.source)
 

@@ -43,6 +43,24 @@ def version_key(version: str) -> str:
     return key + _END
 
 
+def covers(version: str, other: str) -> bool:
+    """Whether `other` is the version or one of its series: `3.5` covers `3.5` and `3.5.7`, not `3.50`."""
+    return other == version or other.startswith(f"{version}.")
+
+
+def series_of(version: str) -> str:
+    """The minor series, two numbers: `3.5` of `3.5.4`, `1.1` of `1.1.1w`. Raises ValueError."""
+    head = _HEAD.match(version.lower())
+    if head is None:
+        raise ValueError(f"not a version: {version!r}")
+    return ".".join(head["numbers"].split(".")[:2])
+
+
+def is_pre_release(version: str) -> bool:
+    """Whether it comes before a version of the same numbers: `4.0.0-beta1`. Raises ValueError."""
+    return _PRE_RELEASE in version_key(version)
+
+
 def upstream_version(debian_version: str) -> str:
     """The upstream part of a Debian version: `1:3.5.4-1~deb13u1` -> `3.5.4`, `4.0.0~beta1-1` -> `4.0.0-beta1`.
 

@@ -1,8 +1,8 @@
 """A suite's binary packages: what one needs, and the files themselves, named by their content."""
 
 import hashlib
-import os
 import re
+import secrets
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ class SuiteArchive:
                     "try again; the archive may be changing",
                 )
             target = self.package_file(package)
-            partial = target.with_suffix(f".{os.getpid()}")  # the cache may be another file system
+            partial = target.with_suffix(f".{secrets.token_hex(4)}")  # the cache may be another file system
             shutil.move(arrived[package.sha256], partial)
             partial.replace(target)
 

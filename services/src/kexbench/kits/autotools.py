@@ -35,7 +35,7 @@ class Autotools:
         places = [f"--prefix=/{INSTALLED}", f"--libdir=/{INSTALLED}/lib", "--disable-dependency-tracking"]
         make = ["make", "--silent"]
         self._run(source, attempt, "sh", "configure", *places, f"CC={self.compiler}", *mapped)
-        self._run(source, attempt, *make, f"-j{self.jobs}")
+        self._run(source, attempt, *make, f"-j{attempt.share_of(self.jobs)}")
         self._run(source, attempt, *make, f"DESTDIR={installed}", "install")
 
     def _run(self, source: Path, attempt: Attempt, *arguments: str) -> None:

@@ -30,7 +30,7 @@ _QUOTED = re.compile(r'"([^"\n]+)"')
 
 
 class OpensslRecipe:
-    """`jobs`: how many compilers run at once."""
+    """`jobs`: how many compilers run at once, all builds together."""
 
     linkage: Linkage = "static"
 
@@ -55,7 +55,7 @@ class OpensslRecipe:
         kept = [word for word in words if (usual := _USUAL_OPTION.get(word)) is None or usual in options]
         places = [f"--prefix={PREFIX}", f"--openssldir={PREFIX}/ssl", "--libdir=lib"]
         attempt.run(["perl", "Configure", *kept, *places], stage="compile", timeout_s=300, folder=source)
-        make = ["make", f"-j{self._jobs}", "--silent"]
+        make = ["make", f"-j{attempt.share_of(self._jobs)}", "--silent"]
         attempt.run([*make, "build_libs"], stage="compile", timeout_s=3600, folder=source)
         attempt.run(
             ["make", "--silent", f"DESTDIR={installed}", "install_dev"], stage="compile", timeout_s=300, folder=source

@@ -19,7 +19,7 @@ class BuildCache:
     def built(self, name: str, build: Callable[[Path], None], attempt: Attempt) -> Path:
         """The folder of the build `name`, which `build` installs into a new folder now unless it was made before."""
         target = self.folder / name
-        with locked(self.folder / f".{name}.lock", attempt.note):
+        with locked(self.folder / f".{name}.lock", attempt.note, attempt.go_on):
             if target.is_dir():
                 return target
             installed = attempt.scratch / f"installed-{name}"

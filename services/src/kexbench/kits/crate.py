@@ -73,8 +73,8 @@ class CrateOrigin:
             unpack=lambda folder, within: self._unpack(release, folder, within),
         )
 
-    def versions(self, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        """Every version of OpenSSL that there is, the oldest first."""
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        """Every version of OpenSSL that there is."""
         return tuple(sorted({found.openssl for found in self._releases(attempt, refresh=refresh)}, key=version_key))
 
     def _releases(self, attempt: Attempt, *, refresh: bool) -> list[_Release]:

@@ -33,6 +33,9 @@ class DebSourceOrigin:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in _PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return (self.locate(ref, attempt, refresh=refresh).version,)
+
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "the provider asks `provides` first"

@@ -43,6 +43,11 @@ class DebianProvider:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.origin) is not None
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        archive = self._archive(ref)
+        archive.refresh(attempt, forced=refresh)
+        return (upstream_version(archive.package(_DEVELOPMENT[ref.library], attempt).version),)
+
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         no_flags(ref, "name a source that is built, such as crate/3.5.5")
         if ref.variant.relink is not None:

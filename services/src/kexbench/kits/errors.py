@@ -1,6 +1,7 @@
 """The one error a person sees when a kit can't be made: what failed, why, and what to do about it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -30,6 +31,22 @@ class KitError(Exception):
         if self.log_path:
             text += f"\n  log: {self.log_path}"
         return text
+
+
+class KitErrors(Exception):
+    """Several kits can't be made."""
+
+    def __init__(self, errors: Sequence[KitError]) -> None:
+        super().__init__("\n".join(map(str, errors)))
+        self.errors = tuple(errors)
+
+
+def raise_all(errors: Sequence[KitError]) -> None:
+    """Raises the error, or all of them as KitErrors, or nothing where there are none."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise KitErrors(errors)
 
 
 class StepFailed(Exception):

@@ -26,6 +26,9 @@ class FakeProvider:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library == "fake"
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()  # any that somebody makes up
+
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         version, *settings = ref.source.split("+")
         for setting in settings:

@@ -35,12 +35,15 @@ class GitOrigin:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.origin.startswith(_PREFIX)
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()
+
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "a reference's grammar asks for it"
         key = content_hash(match["address"], length=32)
         mirror = GitMirror(match["address"], self._cache / key)
-        with locked(self._cache / f".{key}.lock", attempt.note):
+        with locked(self._cache / f".{key}.lock", attempt.note, attempt.go_on):
             commit = mirror.fetch(match["name"], attempt, refresh=refresh)
             version = _version(ref.library, mirror, commit, attempt)
         return Sources(

@@ -30,6 +30,9 @@ class PrefixProvider:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in LAYOUTS and ref.origin.startswith(_PREFIX)
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()  # a folder is somebody's own
+
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         no_flags(ref, "configure the tree with them, or name a source that is built, such as crate/3.5.5")
         tree = _tree(ref)

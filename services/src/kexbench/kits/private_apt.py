@@ -38,7 +38,7 @@ class PrivateApt:
 
         Old lists serve when the archive can't be reached and nobody insisted on new ones.
         """
-        with locked(self.state / "lock", attempt.note):
+        with locked(self.state / "lock", attempt.note, attempt.go_on):
             stamp = self.state / "refreshed"
             wanted = self.mirror.source_lines(self.suite, self.contents)
             known = stamp.is_file() and stamp.read_text(encoding="utf-8") == "\n".join(wanted.values())

@@ -5,8 +5,10 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from kexbench.kits.errors import Stage, StepFailed, likely_cause
 
@@ -38,14 +40,63 @@ def scrubbed_environment() -> dict[str, str]:
     return {"PATH": os.defpath, **kept, "LANG": "C", "LC_ALL": "C"}
 
 
+class Ended(Exception):
+    """Somebody wants nothing made any more."""
+
+
+class Children:
+    """The tools that run for attempts side by side, so that all can be ended at once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: set[int] = set()
+        self.ended = False
+
+    def started(self, group: int) -> None:
+        with self._lock:
+            self._running.add(group)
+            if self.ended:
+                _kill(group)
+
+    def done(self, group: int) -> None:
+        with self._lock:
+            self._running.discard(group)
+
+    def end(self) -> None:
+        """Kill what runs, with its children; what is started afterwards ends at once."""
+        with self._lock:
+            self.ended = True
+            for group in self._running:
+                _kill(group)
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
 @dataclass
 class Attempt:
-    """One attempt to make a kit: where its scratch files and its log are, and who is told."""
+    """One attempt to make a kit: where its scratch files and its log are, and who is told.
+
+    `at_once` attempts are made side by side, which share the CPUs and whose tools are `children`.
+    """
 
     scratch: Path
     log: Path
     progress: Progress
+    children: Children = field(default_factory=Children)
+    at_once: int = 1
     last_output: str = ""
+
+    def share_of(self, jobs: int) -> int:
+        """How many of the jobs that the machine can do at once are this attempt's."""
+        return -(-jobs // self.at_once)
+
+    def go_on(self) -> None:
+        """Raises Ended when nothing is to be made any more."""
+        if self.children.ended:
+            raise Ended("cancelled")
 
     def note(self, text: str) -> None:
         """Tell the person and the log."""
@@ -69,11 +120,13 @@ class Attempt:
         accept: Sequence[int] = (0,),
         secret: bool = False,
     ) -> str:
-        """The tool's standard output. Raises StepFailed when it is absent, fails or takes too long.
+        """The tool's standard output. Raises StepFailed when it is absent, fails or takes too long, Ended when it was
+        ended together with its siblings.
 
         `environment` is added to the scrubbed one, or replaces it with `exact_environment`.
         `accept` are the exit statuses that are no failure. The output of a `secret` tool is not logged.
         """
+        self.go_on()
         base = {} if exact_environment else scrubbed_environment()
         self.write(f"\n$ {shlex.join(arguments)}\n")
         try:
@@ -94,10 +147,11 @@ class Attempt:
             raise StepFailed(
                 stage, f"{arguments[0]} can't be started: {error.strerror}", f"install {Path(arguments[0]).name}"
             ) from error
+        self.children.started(process.pid)
         try:
             output, errors = process.communicate(stdin, timeout=timeout_s)
         except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
+            _kill(process.pid)
             process.communicate()
             if isinstance(error, subprocess.TimeoutExpired):
                 raise StepFailed(
@@ -106,6 +160,9 @@ class Attempt:
                     "try again when the machine or the network is less busy",
                 ) from error
             raise
+        finally:
+            self.children.done(process.pid)
+        self.go_on()
         self.last_output = output + errors
         self.write("# output not logged\n" if secret else self.last_output)
         if process.returncode not in accept:

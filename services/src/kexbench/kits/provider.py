@@ -67,6 +67,11 @@ class Provider(Protocol):
         """Whether the reference is one of this provider's."""
         ...
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        """Every version that the place which `ref` names has now, the oldest first: a suite has one, a registry many.
+        None where nobody keeps a list. `refresh` forgets cached lists."""
+        ...
+
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         """Find out the version without building; `refresh` forgets cached lists."""
         ...

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
@@ -19,14 +20,14 @@ from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.deb_source import DebSourceOrigin
 from kexbench.kits.debian import DebianProvider
-from kexbench.kits.errors import StepFailed
+from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.fips import MODULES_FOLDER, add_fips_module
 from kexbench.kits.git import GitOrigin
 from kexbench.kits.licences import licence_of
 from kexbench.kits.prefix import PrefixProvider
 from kexbench.kits.probe import PROBE_NAME, Prober, prove, write_probe
-from kexbench.kits.process import Attempt
+from kexbench.kits.process import Attempt, Progress
 from kexbench.kits.provider import Materials, Provider, Resolution
 from kexbench.kits.source import Origin, Recipe, SourceProvider
 from kexbench.kits.system import SystemProvider, installed_packages, sorted_packages
@@ -96,6 +97,18 @@ class Workshop:
     worker: WorkerSource
     providers: Sequence[Provider]
     prober: Prober | None = None
+
+    def versions(
+        self, ref: SubjectRef, progress: Progress = lambda _: None, *, refresh: bool = False
+    ) -> tuple[str, ...]:
+        """Every version that the place which `ref` names has now, the oldest first; none where nobody keeps a list.
+        Nothing is built, so no shelf is needed. Raises KitError."""
+        with TemporaryDirectory(prefix="kexbench-") as folder:
+            scratch = Path(folder)
+            try:
+                return self._provider(ref).versions(ref, Attempt(scratch, scratch / "log", progress), refresh=refresh)
+            except StepFailed as error:
+                raise KitError(ref, error.stage, error.reason, error.remedy) from error
 
     def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
         """Resolve the reference. Raises StepFailed, also when no provider knows such a reference."""

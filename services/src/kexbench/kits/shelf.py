@@ -11,26 +11,22 @@ One process at a time makes kits (`.lock`); reading needs no lock.
 
 import json
 import os
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from urllib.parse import quote
+from threading import Lock
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.kits.attempts import attempt, builds_at_once, file_name, making, side_by_side
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.probe import PROBE_NAME
-from kexbench.kits.process import Attempt, Progress
+from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
 from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
-
-_LONGEST_NAME = 200
 
 
 class _RefIndex(BaseModel):
@@ -49,6 +45,7 @@ class Shelf:
     def __init__(self, root: Path, workshop: Workshop | None = None) -> None:
         self.root = root.absolute()
         self._workshop = workshop
+        self._putting = Lock()
 
     def add(self, ref: SubjectRef, progress: Progress = lambda _: None, *, refresh: bool = False) -> KitManifest:
         """The kit of what `ref` means now; made when there is none of the same ingredients.
@@ -56,19 +53,61 @@ class Shelf:
         `progress` is told each step. `refresh` looks for newer versions even if that was done recently.
         Raises KitError, after which the shelf is as it was, but for the log of the attempt.
         """
+        with making(self.root, ref, progress):
+            return self._add(ref, progress, Children(), refresh=refresh)
+
+    def add_all(
+        self,
+        refs: Sequence[SubjectRef],
+        progress: Progress = lambda _: None,
+        *,
+        refresh: bool = False,
+        at_once: int | None = None,
+    ) -> dict[SubjectRef, KitManifest | KitError]:
+        """The kit of each reference, in their order, or why there is none; one that fails stops no other.
+
+        So many are made `at_once`, by default as many as keep the machine busy. Ctrl-C ends them all; those made by
+        then stay. Raises KitError where none can be made at all.
+        """
+        each = tuple(dict.fromkeys(refs))
+        if not each:
+            return {}
+        workers = min(at_once or builds_at_once(), len(each))
+        children = Children()
+
+        def told(number: int, text: str) -> None:
+            progress(text if len(each) == 1 else f"[{number}/{len(each)}] {each[number - 1]}: {text}")
+
+        def one(number: int) -> KitManifest | KitError:
+            tell = partial(told, number)
+            try:
+                return self._add(each[number - 1], tell, children, refresh=refresh, at_once=workers)
+            except KitError as error:
+                tell(f"{error.stage} failed")
+                return error
+
+        with making(self.root, each[0], progress):
+            calls = [partial(one, number) for number in range(1, len(each) + 1)]
+            return dict(zip(each, side_by_side(calls, workers, children), strict=True))
+
+    def _add(
+        self, ref: SubjectRef, progress: Progress, children: Children, *, refresh: bool, at_once: int = 1
+    ) -> KitManifest:
+        """As `add`, for one that may make kits."""
         if self._workshop is None:
             raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
-        with self._attempt(ref, progress) as attempt:
-            ingredients = self._workshop.ingredients(ref, attempt, refresh=refresh)
+        with attempt(self.root, ref, progress, children, at_once) as one:
+            ingredients = self._workshop.ingredients(ref, one, refresh=refresh)
             index = self._index(ref)
             if index and index.ingredients == ingredients.hash and (kit := self._sound(index.kit_id)):
-                attempt.note(f"{ref} is unchanged: {kit.folder_name}")
+                one.note(f"{ref} is unchanged: {kit.folder_name}")
                 return kit
-            built, manifest = self._workshop.build(ingredients, attempt)
-            self._put(built, manifest, attempt)
+            built, manifest = self._workshop.build(ingredients, one)
+            with self._putting:  # of two references that mean the same kit one puts it there
+                self._put(built, manifest, one)
             entry = _RefIndex(ref=str(ref), kit_id=manifest.kit_id, ingredients=ingredients.hash)
             _replace(self._ref_path(ref), entry.model_dump_json(indent=2) + "\n")
-            attempt.note(f"{ref} is {manifest.folder_name}")
+            one.note(f"{ref} is {manifest.folder_name}")
             return manifest
 
     def sentinel(
@@ -133,37 +172,6 @@ class Shelf:
     def _sentinel_path(self) -> Path:
         return self.root / "sentinel.json"
 
-    @contextmanager
-    def _attempt(self, ref: SubjectRef, progress: Progress) -> Iterator[Attempt]:
-        log_path = self._log_path(ref)
-        try:
-            for folder in ("refs", "logs", ".scratch"):
-                (self.root / folder).mkdir(parents=True, exist_ok=True)
-            with locked(self.root / ".lock", progress):
-                self._clear_scratch()
-                scratch = self.root / ".scratch" / f"{os.getpid()}-{secrets.token_hex(4)}"
-                scratch.mkdir()
-                attempt = Attempt(scratch, scratch / "log", progress)
-                try:
-                    yield attempt
-                except BaseException as error:
-                    attempt.write(f"# failed: {error}\n")
-                    (scratch / "log").replace(log_path)
-                    raise
-                finally:
-                    shutil.rmtree(scratch, ignore_errors=True)
-        except StepFailed as error:
-            raise KitError(ref, error.stage, error.reason, error.remedy, log_path) from error
-        except OSError as error:
-            raise KitError(
-                ref, "store", str(error), f"check the folder {self.root}", log_path if log_path.is_file() else None
-            ) from error
-
-    def _clear_scratch(self) -> None:
-        """Whatever is in scratch belongs to nobody: its owner would still hold the lock."""
-        for leftover in (self.root / ".scratch").iterdir():
-            shutil.rmtree(leftover, ignore_errors=True)
-
     def _put(self, built: Path, manifest: KitManifest, attempt: Attempt) -> None:
         target = self.root / manifest.folder_name
         if target.exists():
@@ -196,21 +204,12 @@ class Shelf:
             return None
 
     def _ref_path(self, ref: SubjectRef) -> Path:
-        return self.root / "refs" / f"{_file_name(ref)}.json"
-
-    def _log_path(self, ref: SubjectRef) -> Path:
-        return self.root / "logs" / f"{_file_name(ref)}.log"
+        return self.root / "refs" / f"{file_name(ref)}.json"
 
 
 def _order(kit: KitManifest) -> tuple[str | int, ...]:
     variant = kit.ref.variant
     return kit.library, kit.version_key, kit.ref.origin, variant.relink or 0, variant.burn or 0, kit.source, kit.kit_id
-
-
-def _file_name(ref: SubjectRef) -> str:
-    """Readable, one for each reference, and no longer than file systems take."""
-    name = quote(str(ref), safe="@+=")
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}-{content_hash(str(ref))}"
 
 
 def _differences(folder: Path) -> tuple[str, ...]:

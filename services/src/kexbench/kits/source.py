@@ -47,6 +47,10 @@ class Origin(Protocol):
 
     def provides(self, ref: SubjectRef) -> bool: ...
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        """As a provider's."""
+        ...
+
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         """Find out what the reference means without unpacking it. Raises StepFailed."""
         ...
@@ -84,6 +88,9 @@ class SourceProvider:
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in self._recipes and self._origin.provides(ref)
+
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return self._origin.versions(ref, attempt, refresh=refresh)
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         recipe = self._recipes[ref.library]

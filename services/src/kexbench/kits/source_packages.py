@@ -4,8 +4,8 @@ Debian's patches are not fetched. Archives are kept by their SHA-256, whichever 
 """
 
 import hashlib
-import os
 import re
+import secrets
 import shutil
 import tarfile
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ class SourceArchive:
                 f"try again, since the archive may be changing; or put upstream's own archive there as {archive}",
             )
         archive.parent.mkdir(parents=True, exist_ok=True)
-        partial = archive.with_suffix(f".{os.getpid()}")
+        partial = archive.with_suffix(f".{secrets.token_hex(4)}")
         shutil.copyfile(arrived[package.sha256], partial)  # not moved: of a mirror in a folder apt links to the file
         partial.replace(archive)
 

@@ -54,6 +54,9 @@ class SystemProvider:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in _LIBRARIES and ref.origin == "system"
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()  # what is installed is not chosen here
+
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         no_flags(ref, "name a source that is built, such as crate/3.5.5")
         version = self._header_version(ref, _LIBRARIES[ref.library], attempt)

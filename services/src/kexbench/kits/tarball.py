@@ -36,6 +36,9 @@ class TarballOrigin:
     def provides(self, ref: SubjectRef) -> bool:
         return ref.origin.startswith(_PREFIX)
 
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()
+
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
         if match is None:
@@ -62,7 +65,7 @@ class TarballOrigin:
                 raise wrong_hash(place, actual, sha256)
             return Path(place)
         kept = self._cache / sha256
-        with locked(self._cache / f".{sha256}.lock", attempt.note):
+        with locked(self._cache / f".{sha256}.lock", attempt.note, attempt.go_on):
             if not (kept.is_file() and _sha256(kept) == sha256):
                 download(place, sha256, kept, attempt, self._most_bytes)
         return kept

@@ -6,8 +6,9 @@ and so is deep nesting, both while they are read: what comes after them costs no
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -210,9 +211,16 @@ def _fields_at(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]
     for step in path:
         for name, known in current.model_fields.items():
             if step in (name, known.alias):
-                candidates = [known.annotation, *getattr(known.annotation, "__args__", ())]
-                current = next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), current)
+                current = next(_models_in(known.annotation), current)
     return [field.alias or name for name, field in current.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type names, however deep, as `dict[str, list[Entry]]` does."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def _fault(mark: yaml.Mark | None, message: str, place: str = "") -> Fault:

@@ -15,15 +15,6 @@ BATCH_NS = 5_000_000
 """Shorter batches measure cold caches, longer ones the drift of the machine."""
 
 
-def read_catalogue(text: str, file: str) -> Catalogue:
-    """Raises DocumentError."""
-    document = parse_document(text, file)
-    catalogue, faults = validate(document, Catalogue)
-    if catalogue is None:
-        raise DocumentError(file, faults)
-    return catalogue
-
-
 def read_matrices(text: str, file: str) -> list[Matrix]:
     """The matrices of a spec, whatever its subjects. Raises DocumentError."""
     document = parse_document(text, file)

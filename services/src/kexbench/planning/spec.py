@@ -5,9 +5,10 @@ Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case i
 
 import re
 from collections import Counter
-from typing import Annotated, Any, Literal, Self, TypeVar
+from datetime import date
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures, parse_peer
@@ -36,6 +37,7 @@ MAX_REFERENCE_ROWS = 100
 Item = TypeVar("Item")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = "^([1-9][0-9]{0,5})([smh])$"
+_DATE = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _PERCENTAGE = r"^([0-9]{1,2}(\.[0-9]{1,4})?)%$"
 _RESOLVE_MIN, _RESOLVE_MAX = 0.001, 0.5
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
@@ -74,6 +76,16 @@ def _share(text: Any) -> Any:
     return float(found[1]) / 100
 
 
+def _date(text: Any) -> Any:
+    """`2025-04-08` as a date."""
+    try:
+        if isinstance(text, str) and re.fullmatch(_DATE, text):
+            return date.fromisoformat(text)
+    except ValueError:  # the 30th of February
+        pass
+    raise ValueError(f"must be a date such as 2025-04-08, not '{text}'")
+
+
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -109,6 +121,7 @@ EarlyDataBytes = Annotated[int, Field(ge=0, le=EARLY_DATA_MAX)]
 OcspBytes = Annotated[int, Field(ge=0, le=OCSP_MAX)]
 Threads = Annotated[int, Field(ge=1, le=THREADS_MAX)]
 Peer = Annotated[str, AfterValidator(_known_form_of_peer), Field(json_schema_extra={"pattern": _PEER})]
+Note = Annotated[str, Field(min_length=1, max_length=200)]
 LibraryName = Literal["openssl", "gnutls", "fake"]
 
 
@@ -207,7 +220,14 @@ class CatalogueEntry(_Written):
 
     source: Annotated[str, Field(pattern=SOURCE_PATTERN)]
     version: str | None = None
+    released: Annotated[
+        date | None,
+        BeforeValidator(_date, json_schema_input_type=Annotated[str, Field(pattern=_DATE)]),
+        Field(description="when its makers released it, such as 2025-04-08"),
+    ] = None
     notes: str = ""
+    security: Distinct[Note] = Field([], description="what it mends, such as CVE-2023-0361 and a clause on it")
+    defaults: Distinct[Note] = Field([], description="what those get who configure nothing, where that has changed")
 
 
 class Catalogue(_Written):
@@ -217,10 +237,3 @@ class Catalogue(_Written):
         None, description="the reference that is frozen and measured beside all others, such as openssl@system"
     )
     libraries: dict[LibraryName, list[CatalogueEntry]]
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        for library, entries in self.libraries.items():
-            for entry in entries:
-                SubjectRef.parse(f"{library}@{entry.source}")
-        return self

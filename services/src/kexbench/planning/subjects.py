@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import PlannedSubject
+from kexbench.domain.versions import covers
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
 
 _SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+|prefix:.*", re.DOTALL)
@@ -23,7 +24,9 @@ def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[P
         if not entries:
             raise UnknownSelector(f"the catalogue tracks no version of {library}")
         return [_subject(library, entry) for entry in entries]
-    found = [entry for entry in entries if selector == entry.source or _covers(entry.version, selector)]
+    found = [
+        entry for entry in entries if selector == entry.source or (entry.version and covers(selector, entry.version))
+    ]
     if found:
         return [_subject(library, entry) for entry in found]
     if library == "fake" or _SOURCE.fullmatch(selector):
@@ -58,8 +61,3 @@ def with_sources(catalogue: Catalogue, references: Iterable[SubjectRef]) -> Cata
 
 def _subject(library: LibraryName, entry: CatalogueEntry) -> PlannedSubject:
     return PlannedSubject(library=library, source=entry.source, declared_version=entry.version)
-
-
-def _covers(declared: str | None, selector: str) -> bool:
-    """Whether `3.5.7` is covered by the selector `3.5` (and `3.50` is not)."""
-    return declared is not None and (declared == selector or declared.startswith(f"{selector}."))

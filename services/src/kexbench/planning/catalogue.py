@@ -1,0 +1,82 @@
+"""The catalogue as it is written: read, with every fault at its place, and what it tracks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kexbench.domain.kits import LIBRARIES, SubjectRef
+from kexbench.domain.versions import covers, version_key
+from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
+from kexbench.planning.spec import Catalogue, CatalogueEntry, LibraryName
+
+
+def read_catalogue(text: str, file: str) -> Catalogue:
+    """Raises DocumentError with every fault."""
+    document = parse_document(text, file)
+    catalogue, faults = validate(document, Catalogue)
+    faults += _inconsistent(document)
+    if catalogue is None or faults:
+        raise DocumentError(file, faults)
+    return catalogue
+
+
+def tracked(catalogue: Catalogue) -> Iterator[tuple[LibraryName, CatalogueEntry]]:
+    """Every entry with its library, in the order of the file."""
+    for library, entries in catalogue.libraries.items():
+        for entry in entries:
+            yield library, entry
+
+
+def _inconsistent(document: Document) -> list[Fault]:
+    """What no field tells by itself, checked even where other parts of the catalogue are at fault."""
+    faults = []
+    libraries = document.value.get("libraries")
+    for library, entries in libraries.items() if isinstance(libraries, dict) else ():
+        if library not in LIBRARIES or not isinstance(entries, list):
+            continue
+        sources: set[str] = set()
+        newest: str | None = None
+        for index, entry in enumerate(entries):
+            source, version = _written(entry, "source"), _written(entry, "version")
+            place = ("libraries", library, index)
+            if source is not None:
+                if source in sources:
+                    faults.append(document.fault((*place, "source"), f"'{source}' is given twice"))
+                sources.add(source)
+                faults += _wrong_source(document, place, f"{library}@{source}", version)
+            if version is None:
+                continue
+            if message := _out_of_order(version, newest):
+                faults.append(document.fault((*place, "version"), message))
+            elif newest is None or not covers(version, newest):
+                newest = version
+    return faults
+
+
+def _written(entry: Any, field: str) -> str | None:
+    value = entry.get(field) if isinstance(entry, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _wrong_source(
+    document: Document, place: tuple[str | int, ...], reference: str, version: str | None
+) -> Iterator[Fault]:
+    """A fault where the source is none, or tells another version than the one beside it."""
+    try:
+        told = SubjectRef.parse(reference).told_version
+    except ValueError as error:
+        yield document.fault((*place, "source"), str(error))
+        return
+    if told is not None and version is not None and not covers(version, told):
+        yield document.fault((*place, "version"), f"'{version}' is not the version {told} that the source names")
+
+
+def _out_of_order(version: str, newest: str | None) -> str | None:
+    """What is wrong with a version that stands behind the newest so far, or None. A series and one of its versions
+    may stand in either order, since the series may mean any of them."""
+    try:
+        key = version_key(version)
+    except ValueError as error:
+        return str(error)
+    if newest is None or covers(version, newest) or covers(newest, version) or key > version_key(newest):
+        return None
+    return f"'{version}' stands behind {newest}: the oldest comes first"
