@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 static int usage(const char *why) {
@@ -73,10 +72,7 @@ int main(int argc, char **argv) {
 #else
     const struct backend *chosen = &backend;
 #endif
-    struct utsname host = {0};
-    uname(&host);
-    const char *named = backend.architecture == NULL ? NULL : backend.architecture();
-    record_hello(stdout, chosen, named != NULL ? named : host.machine, cpus);
+    record_hello(stdout, chosen, cpus);
     session(chosen, material, peer, STDIN_FILENO, stdout);
     return 0;
 }

@@ -11,7 +11,7 @@ from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribu
 
 SETTINGS = (
     *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after", "contention", "coherency"),
-    *("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
+    *("emulated", "unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
 )
 """Those of workers/handshake/backend_fake.c."""
 
