@@ -99,18 +99,26 @@ def test_a_kit_whose_worker_is_another_version_is_not_measured(make_ticket: Make
     ]
 
 
+def emulating(ticket: Ticket, subject: str) -> Ticket:
+    """The ticket with a worker of one subject that says it is emulated."""
+    known = ticket.kits[subject]
+    verb, settings_of_fake = known.manifest.arguments
+    manifest = known.manifest.model_copy(update={"arguments": (verb, f"{settings_of_fake},emulated=1")})
+    return ticket.model_copy(update={"kits": {**ticket.kits, subject: known.model_copy(update={"manifest": manifest})}})
+
+
 def test_a_worker_beneath_an_emulator_is_not_measured(make_ticket: MakeTicket, measure: Measure) -> None:
-    invocation = measure(make_ticket(STEADY, "fake@2.0+emulated=1"))
+    invocation = measure(emulating(make_ticket(STEADY, "fake@2.0"), "fake@2.0"))
     told = [(outcome.subject, outcome.kind) for outcome in invocation.outcomes]
-    assert told == [("fake@2.0+emulated=1", OutcomeKind.UNSUPPORTED)]
+    assert told == [("fake@2.0", OutcomeKind.UNSUPPORTED)]
     assert "measured under emulation: the worker says" in invocation.outcomes[0].reason
     assert {sample.subject for sample in invocation.samples} == {STEADY}
     assert not invocation.timers[STEADY].emulated
 
 
 def test_nothing_is_measured_against_a_peer_beneath_an_emulator(make_ticket: MakeTicket, measure: Measure) -> None:
-    against = RSA.model_copy(update={"peer": "server:fake@3.0+emulated=1"})
-    invocation = measure(make_ticket(STEADY, cases=(against,)))
+    against = RSA.model_copy(update={"peer": "server:fake@3.0"})
+    invocation = measure(emulating(make_ticket(STEADY, cases=(against,)), "fake@3.0"))
     assert invocation.samples == ()
     assert "measured under emulation" in invocation.outcomes[0].reason
 

@@ -31,6 +31,9 @@ def add(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")
     ] = False,
+    architecture: Annotated[
+        str | None, typer.Option(help="Build for another architecture than this machine's, such as aarch64.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Build the kits of some subjects; what is built already is kept.
@@ -39,9 +42,13 @@ def add(
 
         kexbench kits add openssl@system gnutls@debian/trixie
         kexbench kits add openssl@prefix:~/src/openssl
+        kexbench kits add --architecture aarch64 openssl@crate/3.5.5
     """
     shelf = Installation(Settings()).kits()
-    kits = [shelf.add(reference, _say, refresh=refresh) for reference in [typed_reference(text) for text in references]]
+    kits = [
+        shelf.add(reference, _say, refresh=refresh, architecture=architecture)
+        for reference in [typed_reference(text) for text in references]
+    ]
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
     for kit in () if as_json else kits:
@@ -62,11 +69,12 @@ def list_kits(as_json: AsJson = False) -> None:
     for column in ("library", "version"):
         table.add_column(column, no_wrap=True)
     table.add_column("source", overflow="fold")  # whole and with its variants, so that it can be copied
+    table.add_column("architecture", no_wrap=True)
     table.add_column("build profile")
     table.add_column("kit", no_wrap=True)
     for kit in kits:
         profile = shorten(kit.build_profile.label, _PROFILE_WIDTH, placeholder=" …")
-        table.add_row(kit.library, kit.version, kit.source, profile, kit.kit_id)
+        table.add_row(kit.library, kit.version, kit.source, kit.build_profile.architecture, profile, kit.kit_id)
     out.print(table)
 
 

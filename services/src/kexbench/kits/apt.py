@@ -15,11 +15,11 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kexbench.domain.kits import Package
-from kexbench.kits.closure import this_architecture
 from kexbench.kits.errors import Stage, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.mirrors import Mirror
 from kexbench.kits.process import Attempt
+from kexbench.kits.target import Target
 
 _PRINTED = re.compile(
     r"^'\S+' (?P<file>(?P<name>[^_]+)_(?P<version>[^_]+)_[^_]+\.deb) \d+ (?:SHA256:(?P<sha256>\w+))?", re.MULTILINE
@@ -35,10 +35,12 @@ _ABSENT_SUITE = re.compile(
 class SuiteArchive:
     """One suite of a Debian mirror, seen through an apt of our own.
 
-    `cache` lies outside any checkout: `apt/SUITE/` holds lists, `debs/` packages named by their SHA-256.
+    `cache` lies outside any checkout: `apt/SUITE/` holds lists, for another architecture than this machine's
+    `apt/SUITE+ARCHITECTURE/`; `debs/` packages named by their SHA-256.
     """
 
     suite: str
+    target: Target
     mirror: Mirror
     cache: Path
     lists_max_age_s: float
@@ -46,7 +48,8 @@ class SuiteArchive:
 
     @property
     def _state(self) -> Path:
-        return self.cache / "apt" / self.suite
+        debian = self.target.architecture.debian
+        return self.cache / "apt" / (f"{self.suite}+{debian}" if self.target.is_foreign else self.suite)
 
     def package_file(self, package: Package) -> Path:
         """Where a downloaded package lies, whether it is there yet or not."""
@@ -189,8 +192,8 @@ class SuiteArchive:
             'Dir::Cache::srcpkgcache "";',  # 40 MB a suite that save little
             'Dir::Etc::netrc "/etc/apt/auth.conf";',
             'Dir::Etc::netrcparts "/etc/apt/auth.conf.d";',
-            f'APT::Architecture "{this_architecture().debian}";',
-            f'APT::Architectures {{ "{this_architecture().debian}"; }};',
+            f'APT::Architecture "{self.target.architecture.debian}";',
+            f'APT::Architectures {{ "{self.target.architecture.debian}"; }};',
             'APT::Sandbox::User "root";',  # root would else hand over to a user who can't write here
             'Acquire::Languages "none";',
             'Acquire::ForceHash "SHA256";',

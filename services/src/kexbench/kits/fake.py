@@ -4,14 +4,14 @@ The source is the version to report, then settings of the backend; nothing is fe
 """
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.kits import BuildProfile, SubjectRef
+from kexbench.domain.kits import SubjectRef
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
 
 SETTINGS = (
     *("seed", "client_ns", "server_ns", "overhead_ns", "noise", "step", "step_after", "contention", "coherency"),
-    *("emulated", "unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
+    *("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after"),
 )
 """Those of workers/handshake/backend_fake.c."""
 
@@ -35,18 +35,15 @@ class FakeProvider:
                     f"unknown setting {setting!r} of the fake backend",
                     f"settings are {', '.join(f'{known}=…' for known in SETTINGS)}",
                 )
+        built = distribution_profile("fake", attempt.target.machine)
+        profile = built.model_copy(update={"compiler": "none", "flags": "none"})
         return Resolution(
             ref=ref,
             version=version,
-            profile=_PROFILE,
+            profile=profile,
             fingerprint=content_hash(["fake", version, settings], length=64),
             arguments=("--fake", ",".join([f"version={version}", *settings])),
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         return THIS_MACHINE
-
-
-_PROFILE = BuildProfile.model_validate(
-    {**distribution_profile("fake").model_dump(), "compiler": "none", "flags": "none"}
-)

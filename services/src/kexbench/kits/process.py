@@ -5,10 +5,11 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kexbench.kits.errors import Stage, StepFailed, likely_cause
+from kexbench.kits.target import Target, target_for
 
 Progress = Callable[[str], None]
 """Called with one short line for people at each step."""
@@ -40,11 +41,12 @@ def scrubbed_environment() -> dict[str, str]:
 
 @dataclass
 class Attempt:
-    """One attempt to make a kit: where its scratch files and its log are, and who is told."""
+    """One attempt to make a kit: where its scratch files and its log are, who is told, and what the kit is for."""
 
     scratch: Path
     log: Path
     progress: Progress
+    target: Target = field(default_factory=target_for)
     last_output: str = ""
 
     def note(self, text: str) -> None:

@@ -42,11 +42,11 @@ _ENVIRONMENT = {
 }
 
 
-def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
+def default_providers(cache: Path) -> tuple[Provider, ...]:
     """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
     jobs = len(os.sched_getaffinity(0))
-    crate = SourceProvider(CrateOrigin(), {"openssl": OpensslRecipe(jobs)}, cache, compiler)
-    return SystemProvider(compiler), DebianProvider(cache), crate, PrefixProvider(), FakeProvider()
+    crate = SourceProvider(CrateOrigin(), {"openssl": OpensslRecipe(jobs)}, cache)
+    return SystemProvider(), DebianProvider(cache), crate, PrefixProvider(), FakeProvider()
 
 
 @dataclass(frozen=True)

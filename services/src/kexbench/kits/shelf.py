@@ -1,7 +1,8 @@
 """The shelf: a folder of finished kits, which appear whole or not at all.
 
     <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed
-    <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients
+    <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients;
+                                           <reference>,<architecture>.json for another than this machine's
     <root>/sentinel.json                   which kit is frozen as the sentinel
     <root>/logs/<reference>.log            the last failed attempt of a reference
     <root>/.scratch/                       attempts under way; whoever holds the lock may clear it
@@ -11,6 +12,7 @@ One process at a time makes kits (`.lock`); reading needs no lock.
 
 import json
 import os
+import platform
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -28,6 +30,7 @@ from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
 from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
+from kexbench.kits.target import target_for
 
 _LONGEST_NAME = 200
 
@@ -49,24 +52,33 @@ class Shelf:
         self.root = root.absolute()
         self._workshop = workshop
 
-    def add(self, ref: SubjectRef, progress: Progress = lambda _: None, *, refresh: bool = False) -> KitManifest:
+    def add(
+        self,
+        ref: SubjectRef,
+        progress: Progress = lambda _: None,
+        *,
+        refresh: bool = False,
+        architecture: str | None = None,
+    ) -> KitManifest:
         """The kit of what `ref` means now; made when there is none of the same ingredients.
 
+        `architecture` is what it shall run on, as the kernel names it; default: this machine's.
         `progress` is told each step. `refresh` looks for newer versions even if that was done recently.
         Raises KitError, after which the shelf is as it was, but for the log of the attempt.
         """
         if self._workshop is None:
             raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
-        with self._attempt(ref, progress) as attempt:
+        machine = architecture or platform.machine()
+        with self._attempt(ref, machine, progress) as attempt:
             ingredients = self._workshop.ingredients(ref, attempt, refresh=refresh)
-            index = self._index(ref)
+            index = self._index(ref, machine)
             if index and index.ingredients == ingredients.hash and (kit := self._sound(index.kit_id)):
                 attempt.note(f"{ref} is unchanged: {kit.folder_name}")
                 return kit
             built, manifest = self._workshop.build(ingredients, attempt)
             self._put(built, manifest, attempt)
             entry = _RefIndex(ref=str(ref), kit_id=manifest.kit_id, ingredients=ingredients.hash)
-            _replace(self._ref_path(ref), entry.model_dump_json(indent=2) + "\n")
+            _replace(self._ref_path(ref, machine), entry.model_dump_json(indent=2) + "\n")
             attempt.note(f"{ref} is {manifest.folder_name}")
             return manifest
 
@@ -112,10 +124,13 @@ class Shelf:
         folder = self._folder(kit_id)
         return _read(folder / MANIFEST_NAME) if folder else None
 
-    def find(self, ref: SubjectRef) -> KitManifest | None:
-        """The kit that `ref` meant when it was last added, or None."""
-        index = self._index(ref)
-        return self.get(index.kit_id) if index else None
+    def find(self, ref: SubjectRef, architecture: str | None = None) -> KitManifest | None:
+        """The kit that `ref` meant when it was last added for an architecture, this machine's by default, or None."""
+        machine = architecture or platform.machine()
+        index = self._index(ref, machine)
+        kit = self.get(index.kit_id) if index else None
+        # A shelf may have come from a machine of another architecture, whose own kits have the plain names.
+        return kit if kit and kit.build_profile.architecture == machine else None
 
     def folder(self, kit_id: str) -> Path:
         """Where the kit lies. Raises KeyError when it isn't on the shelf."""
@@ -133,8 +148,12 @@ class Shelf:
         return self.root / "sentinel.json"
 
     @contextmanager
-    def _attempt(self, ref: SubjectRef, progress: Progress) -> Iterator[Attempt]:
-        log_path = self._log_path(ref)
+    def _attempt(self, ref: SubjectRef, machine: str, progress: Progress) -> Iterator[Attempt]:
+        try:
+            target = target_for(machine)
+        except StepFailed as error:
+            raise KitError(ref, error.stage, error.reason, error.remedy) from error
+        log_path = self._log_path(ref, machine)
         try:
             for folder in ("refs", "logs", ".scratch"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
@@ -142,7 +161,7 @@ class Shelf:
                 self._clear_scratch()
                 scratch = self.root / ".scratch" / f"{os.getpid()}-{secrets.token_hex(4)}"
                 scratch.mkdir()
-                attempt = Attempt(scratch, scratch / "log", progress)
+                attempt = Attempt(scratch, scratch / "log", progress, target)
                 try:
                     yield attempt
                 except BaseException as error:
@@ -186,17 +205,17 @@ class Shelf:
             return None
         return next((path for path in self.root.glob(f"*-{kit_id}") if path.is_dir()), None)
 
-    def _index(self, ref: SubjectRef) -> _RefIndex | None:
+    def _index(self, ref: SubjectRef, machine: str) -> _RefIndex | None:
         try:
-            return _RefIndex.model_validate_json(self._ref_path(ref).read_bytes())
+            return _RefIndex.model_validate_json(self._ref_path(ref, machine).read_bytes())
         except (OSError, ValidationError):
             return None
 
-    def _ref_path(self, ref: SubjectRef) -> Path:
-        return self.root / "refs" / f"{_file_name(ref)}.json"
+    def _ref_path(self, ref: SubjectRef, machine: str) -> Path:
+        return self.root / "refs" / f"{_file_name(ref, machine)}.json"
 
-    def _log_path(self, ref: SubjectRef) -> Path:
-        return self.root / "logs" / f"{_file_name(ref)}.log"
+    def _log_path(self, ref: SubjectRef, machine: str) -> Path:
+        return self.root / "logs" / f"{_file_name(ref, machine)}.log"
 
 
 def _order(kit: KitManifest) -> tuple[str | int, ...]:
@@ -204,10 +223,11 @@ def _order(kit: KitManifest) -> tuple[str | int, ...]:
     return kit.library, kit.version_key, kit.ref.origin, variant.relink or 0, variant.burn or 0, kit.source, kit.kit_id
 
 
-def _file_name(ref: SubjectRef) -> str:
-    """Readable, one for each reference, and no longer than file systems take."""
+def _file_name(ref: SubjectRef, machine: str) -> str:
+    """Readable, one for each reference and architecture, and no longer than file systems take."""
     name = quote(str(ref), safe="@+=")
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}-{content_hash(str(ref))}"
+    name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}-{content_hash(str(ref))}"
+    return name if machine == platform.machine() else f"{name},{machine}"
 
 
 def _differences(folder: Path) -> tuple[str, ...]:

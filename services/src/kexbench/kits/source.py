@@ -5,7 +5,6 @@ anew and compiles no library again. A build appears whole or not at all; one tha
 """
 
 import os
-import platform
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from kexbench.kits.prefix import materials_of
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution
 from kexbench.kits.relink import relinked_profile
+from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage, find_tree
 
 INSTALLED = "kexbench"
@@ -58,7 +58,7 @@ class Recipe(Protocol):
 
     linkage: Linkage
 
-    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         """What its configuration is told; `flags` are the subject's own, behind the usual ones."""
         ...
 
@@ -74,11 +74,10 @@ class Recipe(Protocol):
 class SourceProvider:
     """A provider of everything that an origin has, built by the library's recipe. `cache` keeps what was built."""
 
-    def __init__(self, origin: Origin, recipes: Mapping[str, Recipe], cache: Path, compiler: str = "cc") -> None:
+    def __init__(self, origin: Origin, recipes: Mapping[str, Recipe], cache: Path) -> None:
         self._origin = origin
         self._recipes = recipes
         self._cache = cache / "builds"
-        self._compiler = compiler
 
     def describe(self) -> str:
         return self._origin.describe()
@@ -93,12 +92,12 @@ class SourceProvider:
         profile = BuildProfile(
             provider=self._origin.name,
             linkage=recipe.linkage,
-            compiler=compiler_name(self._compiler, attempt),
+            compiler=compiler_name(attempt.target.compiler, attempt),
             flags=" ".join(sorted(flags)) or "none",
             libc="glibc",
-            architecture=platform.machine(),
+            architecture=attempt.target.machine,
         )
-        words = recipe.words(sources.version, flags)
+        words = recipe.words(sources.version, flags, attempt.target)
         packages = (*sources.packages, *recipe.ingredients(attempt))
         decisive = [ref.library, sources.identity, words, profile.id, [package.model_dump() for package in packages]]
         return Resolution(
