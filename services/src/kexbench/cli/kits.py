@@ -73,8 +73,10 @@ def list_kits(as_json: AsJson = False) -> None:
     table.add_column("build profile")
     table.add_column("kit", no_wrap=True)
     for kit in kits:
-        profile = shorten(kit.build_profile.label, _PROFILE_WIDTH, placeholder=" …")
-        table.add_row(kit.library, kit.version, kit.source, kit.build_profile.architecture, profile, kit.kit_id)
+        architecture = kit.build_profile.architecture
+        words = kit.build_profile.label.removesuffix(architecture)
+        profile = shorten(words, _PROFILE_WIDTH, placeholder=" …")
+        table.add_row(kit.library, kit.version, kit.source, architecture, profile, kit.kit_id)
     out.print(table)
 
 
