@@ -7,6 +7,7 @@
 #                 docs/benchmarks.md
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
+#   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
 #   make generate rewrite the generated files that are checked in
 #
 # KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
@@ -20,14 +21,15 @@ VENV := services/.venv
 BIN := $(VENV)/bin
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: run test kits bench check format generate packages-run packages-kits packages-test packages-bench python frontend clean
+.PHONY: run test kits bench check format generate packages-run packages-kits packages-test packages-cross \
+	packages-bench python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
 	@$(BIN)/kexbench run bench-specs/quickstart.yaml
 	@[ "$${KEXBENCH_NO_SERVE:-}" = 1 ] || exec $(BIN)/kexbench serve
 
-test: packages-run packages-test python frontend check
+test: packages-run packages-test packages-cross python frontend check
 	$(SAY) "worker: C tests"
 	@$(MAKE) --silent -C workers/handshake test
 	$(SAY) "worker: the same under sanitizers, and a fuzzed parser"
@@ -73,6 +75,10 @@ packages-kits:
 
 packages-test:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-test.txt
+
+# To make kits for aarch64 on a machine of another architecture; on aarch64 itself they are not needed.
+packages-cross:
+	@[ "$$(uname -m)" = aarch64 ] || $(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-cross.txt
 
 packages-bench:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-bench.txt

@@ -69,7 +69,9 @@ def a_plan(text: str = SPEC) -> Plan:
     return make_plan(text, "spec.yaml", a_catalogue())
 
 
-def a_kit(reference: str, *, version: str | None = None, flags: str = "none") -> KitManifest:
+def a_kit(
+    reference: str, *, version: str | None = None, flags: str = "none", architecture: str = HOST.architecture
+) -> KitManifest:
     """A manifest that nobody built. Without `version`, that of a fake subject's source."""
     ref = SubjectRef.parse(reference)
     return KitManifest.sealed(
@@ -77,7 +79,7 @@ def a_kit(reference: str, *, version: str | None = None, flags: str = "none") ->
         version=version or ref.source.partition("+")[0],
         source=ref.source,
         build_profile=BuildProfile(
-            provider="fake", compiler="none", flags=flags, libc="glibc", architecture=HOST.architecture
+            provider="fake", compiler="none", flags=flags, libc="glibc", architecture=architecture
         ),
         worker=("bin/worker",),
         environment={"LC_ALL": "C"},

@@ -31,6 +31,7 @@ struct backend {
     const char *(*version)(void);
     const char *(*version_text)(void);
     const char *(*architecture)(void); /* NULL, or returning NULL: ask the kernel */
+    bool (*emulated)(void);            /* NULL: look whether an emulator runs this process */
     const char *(*cpu_features)(void); /* the library's own word on what it uses; NULL as above: none */
 
     /* Loads material and makes the configurations; the case has passed case_check. NULL and a fault on

@@ -7,6 +7,7 @@
  * included: N of them succeed, the next one fails. All arithmetic is in integers (parts per
  * million), since floating point may be contracted differently by another compiler. */
 #include "backend.h"
+#include "emulation.h"
 #include "fake_settings.h"
 #include "wire.h"
 
@@ -67,6 +68,9 @@ static const char *version_text(void) {
 
 static const char *architecture(void) {
     return settings.architecture[0] == '\0' ? NULL : settings.architecture;
+}
+static bool is_emulated(void) {
+    return settings.emulated < 0 ? emulated() : settings.emulated != 0;
 }
 
 /* splitmix64 */
@@ -230,6 +234,7 @@ const struct backend backend = {
     .version = version,
     .version_text = version_text,
     .architecture = architecture,
+    .emulated = is_emulated,
     .setup = setup,
     .teardown = teardown,
     .open = open_side,

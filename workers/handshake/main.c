@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 enum { BURN_MOST_PPM = 50000 };
@@ -75,10 +74,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     const struct backend *chosen = burn_ppm < 0 ? &backend : burning(&backend, (unsigned)burn_ppm);
-    struct utsname host = {0};
-    uname(&host);
-    const char *named = backend.architecture == NULL ? NULL : backend.architecture();
-    record_hello(stdout, chosen, named != NULL ? named : host.machine, cpus);
+    record_hello(stdout, chosen, cpus);
     session(chosen, material, peer, STDIN_FILENO, stdout);
     return 0;
 }

@@ -1,7 +1,10 @@
 /* Writing records: the order of the fields is that of PROTOCOL.md. */
 #include "record.h"
 
+#include "emulation.h"
 #include "json.h"
+
+#include <sys/utsname.h>
 
 static struct json begin(FILE *out, const char *type) {
     struct json json = {out, false};
@@ -16,14 +19,18 @@ static void end(struct json *json) {
     fflush(json->out);
 }
 
-void record_hello(FILE *out, const struct backend *backend, const char *architecture, const char *cpus) {
+void record_hello(FILE *out, const struct backend *backend, const char *cpus) {
     struct clock_costs costs = clock_costs(backend->clock);
+    struct utsname host = {0};
+    uname(&host);
+    const char *named = backend->architecture == NULL ? NULL : backend->architecture();
     struct json json = begin(out, "hello");
     json_number(&json, "protocol_version", PROTOCOL_VERSION);
     json_text(&json, "library", backend->library);
     json_text(&json, "version", backend->version());
     json_text(&json, "version_text", backend->version_text());
-    json_text(&json, "architecture", architecture);
+    json_text(&json, "architecture", named != NULL ? named : host.machine);
+    json_bool(&json, "emulated", backend->emulated == NULL ? emulated() : backend->emulated());
     json_text(&json, "cpus", cpus);
     json_text(&json, "cpu_features", backend->cpu_features == NULL ? NULL : backend->cpu_features());
     json_text(&json, "tick_source", backend->clock->tick_source);

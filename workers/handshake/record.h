@@ -7,9 +7,10 @@
 
 #include <stdio.h>
 
-enum { PROTOCOL_VERSION = 2 };
+enum { PROTOCOL_VERSION = 3 };
 
-void record_hello(FILE *out, const struct backend *backend, const char *architecture, const char *cpus);
+/* `cpus` as in the option, or NULL. */
+void record_hello(FILE *out, const struct backend *backend, const char *cpus);
 void record_ready(FILE *out, const char *id, const struct negotiated *negotiated);
 void record_refused(FILE *out, const char *id, const struct fault *fault);
 void record_batch(FILE *out, const char *id, const struct batch *batch);

@@ -9,8 +9,9 @@ import pytest
 from kexbench.api.tokens import TokenError, run_of_token, sign_run_token
 from kexbench.api.uploading import MAX_UPLOAD_BYTES
 from kexbench.domain.runs import Run
+from kexbench.domain.samples import Timer
 from tests.api.conftest import SECRET, assert_problem, put, token
-from tests.builders import RSA, a_run, an_event, an_invocation
+from tests.builders import RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 
 ONE = "fake@1.0"
 
@@ -116,6 +117,35 @@ def test_an_invocation_that_does_not_fit_its_run_is_refused(
     run = a_run()
     put(client, run)
     assert_problem(post(client, run, "invocations", invocation_of(run, **changes)), 422, says)
+    assert client.get(f"/runs/{run.run_id}/invocations").json() == []
+
+
+def test_numbers_of_a_kit_for_another_architecture_are_refused(client: httpx.Client) -> None:
+    run = a_run(kits={ONE: a_kit(ONE, architecture="aarch64")})
+    put(client, run)
+    response = post(client, run, "invocations", invocation_of(run))
+    assert_problem(response, 422, "under emulation: its kit of fake@1.0 is for aarch64, the host is x86_64")
+    assert "own architecture" in response.json()["remedy"]
+    without = an_invocation(run, outcomes=[an_outcome(ONE)]).model_dump(mode="json")
+    assert post(client, run, "invocations", without).status_code == 204
+
+
+def test_numbers_against_a_peer_for_another_architecture_are_refused(client: httpx.Client) -> None:
+    run = a_run(
+        spec=SPEC.replace("matrix:", "matrix:\n  peer: ['server:fake@3.0']"),
+        kits={"fake@3.0": a_kit("fake@3.0", architecture="aarch64")},
+    )
+    put(client, run)
+    body = an_invocation(run, cpu_ns={ONE: 1}, case_id=run.plan.cases[0].case_id).model_dump(mode="json")
+    assert_problem(post(client, run, "invocations", body), 422, "its kit of fake@3.0 is for aarch64")
+
+
+def test_numbers_of_a_worker_that_said_it_is_emulated_are_refused(client: httpx.Client) -> None:
+    run = a_run()
+    put(client, run)
+    timer = Timer(tick_source="cntvct", tick_cost_ns=1, thread_cpu_clock_cost_ns=1, emulated=True)
+    body = an_invocation(run, cpu_ns={ONE: 1}, timers={ONE: timer}).model_dump(mode="json")
+    assert_problem(post(client, run, "invocations", body), 422, "under emulation: its worker said so")
     assert client.get(f"/runs/{run.run_id}/invocations").json() == []
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders import CATALOGUE, a_kit
+from tests.builders import CATALOGUE, HOST, a_kit
 from tests.cli.conftest import Cli
 
 
@@ -39,9 +39,9 @@ def test_a_catalogue_without_a_sentinel_is_named(catalogue: Path, cli: Cli) -> N
     assert done.err == f"{catalogue}:1:1: sentinel: is not given: name one, such as sentinel: openssl@system\n"
 
 
-def put(cli: Cli, reference: str, flags: str = "none") -> str:
+def put(cli: Cli, reference: str, flags: str = "none", architecture: str = HOST.architecture) -> str:
     """A kit that can be listed, of which there is nothing but the manifest. Returns its id."""
-    kit = a_kit(reference, version="3.0.19", flags=flags)
+    kit = a_kit(reference, version="3.0.19", flags=flags, architecture=architecture)
     folder = cli.folder / "home/kits" / kit.folder_name
     folder.mkdir(parents=True)
     (folder / "kit.json").write_text(kit.model_dump_json())
@@ -54,6 +54,18 @@ def test_variants_are_listed_behind_their_source_in_the_order_of_their_numbers(c
     rows = [line.split() for line in cli("kits", "list").out.splitlines()[1:]]
     assert [row[2] for row in rows] == list(sources)
     assert [row[-1] for row in rows] == kits[::-1]
+
+
+def test_kits_for_other_architectures_are_told_apart(cli: Cli) -> None:
+    here, there = put(cli, "openssl@system"), put(cli, "openssl@crate/3.0.19", architecture="aarch64")
+    rows = {line.split()[-1]: line.split()[3] for line in cli("kits", "list").out.splitlines()[1:]}
+    assert rows == {here: "x86_64", there: "aarch64"}
+
+
+def test_a_kit_for_an_architecture_that_nobody_knows_is_refused(cli: Cli) -> None:
+    done = cli("kits", "add", "--architecture", "sparc", "fake@1.0")
+    assert done.status == 1
+    assert "kits can't be made for sparc yet" in done.err
 
 
 def test_long_build_flags_are_cut_and_ids_never(cli: Cli) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from kexbench.kits.closure import this_architecture
+from kexbench.kits.target import this_architecture
 
 SUITE = "cosy"
 OUR_LIBC = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 2.0").split()[1]

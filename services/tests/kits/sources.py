@@ -14,6 +14,7 @@ from pathlib import Path
 from kexbench.domain.kits import Package
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import INSTALLED
+from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 from kexbench.kits.unbuilt import told_version
 
@@ -28,7 +29,7 @@ class TinyRecipe:
     def __init__(self) -> None:
         self.builds = 0
 
-    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         return flags
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:

@@ -113,7 +113,7 @@ def test_a_shelf_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
 
 def test_tools_that_are_ended_together_end_and_no_more_are_started(tmp_path: Path) -> None:
     children = Children()
-    attempt = Attempt(tmp_path, tmp_path / "log", lambda _: None, children)
+    attempt = Attempt(tmp_path, tmp_path / "log", lambda _: None, children=children)
     process = subprocess.Popen(["sleep", "60"], start_new_session=True)
     children.started(process.pid)
     children.end()
@@ -133,7 +133,7 @@ def test_a_tool_started_while_all_are_ended_ends_at_once() -> None:
 
 def test_waiting_for_what_another_process_builds_is_ended_as_well(tmp_path: Path) -> None:
     children = Children()
-    attempt = Attempt(tmp_path, tmp_path / "log", lambda _: None, children)
+    attempt = Attempt(tmp_path, tmp_path / "log", lambda _: None, children=children)
     with (
         locked(tmp_path / "lock", attempt.note),
         pytest.raises(Ended),

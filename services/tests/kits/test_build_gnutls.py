@@ -9,6 +9,7 @@ from kexbench.kits.build_gnutls import GnutlsRecipe
 from kexbench.kits.build_nettle import NETTLE
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
+from kexbench.kits.target import target_for
 
 CONFIGURE = "#!/bin/sh\nac_user_opts='\nenable_option_checking\nenable_static\nwith_zlib\n'\n"
 
@@ -26,6 +27,9 @@ def attempt(tmp_path: Path) -> Attempt:
     return Attempt(tmp_path / "scratch", tmp_path / "log", lambda _: None)
 
 
+HERE = target_for()
+
+
 @pytest.fixture
 def recipe(tmp_path: Path) -> GnutlsRecipe:
     return GnutlsRecipe(tmp_path / "cache", jobs=1)
@@ -39,14 +43,14 @@ def sources(folder: Path, **files: str) -> Path:
 
 
 def test_flags_become_words_of_configure_behind_the_usual_ones(recipe: GnutlsRecipe) -> None:
-    usual = recipe.words("3.8.9", ())
-    assert recipe.words("3.8.9", ("disable-padlock", "with-zlib")) == (*usual, "--disable-padlock", "--with-zlib")
-    assert recipe.words("3.7.1", ()) == usual
+    usual = recipe.words("3.8.9", (), HERE)
+    assert recipe.words("3.8.9", ("disable-padlock", "with-zlib"), HERE) == (*usual, "--disable-padlock", "--with-zlib")
+    assert recipe.words("3.7.1", (), HERE) == usual
 
 
 def test_openssls_kind_of_flag_is_refused(recipe: GnutlsRecipe) -> None:
     with pytest.raises(StepFailed, match="begin with one of enable-, disable-, with-, without-, unlike no-asm"):
-        recipe.words("3.8.9", ("no-asm",))
+        recipe.words("3.8.9", ("no-asm",), HERE)
 
 
 def test_a_checkout_without_configure_is_refused_with_what_to_name_instead(
@@ -54,7 +58,7 @@ def test_a_checkout_without_configure_is_refused_with_what_to_name_instead(
 ) -> None:
     source = sources(tmp_path / "source", bootstrap="", README="")
     with pytest.raises(StepFailed, match="no configure script") as caught:
-        recipe.build(source, recipe.words("3.8.9", ()), tmp_path / "installed", attempt)
+        recipe.build(source, recipe.words("3.8.9", (), HERE), tmp_path / "installed", attempt)
     assert "release's archive" in caught.value.remedy
 
 
@@ -64,7 +68,9 @@ def test_a_flag_that_the_version_does_not_know_is_refused_and_not_ignored(
 ) -> None:
     source = sources(tmp_path / "source", configure=CONFIGURE)
     with pytest.raises(StepFailed, match=f"no option --{flag}"):
-        recipe.build(source, recipe.words("3.7.1", ("enable-static", "with-zlib", flag)), tmp_path / "there", attempt)
+        recipe.build(
+            source, recipe.words("3.7.1", ("enable-static", "with-zlib", flag), HERE), tmp_path / "there", attempt
+        )
 
 
 def test_a_build_is_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.kits.closure import collect, is_libc, needed, this_architecture
+from kexbench.kits.closure import collect, is_libc, needed
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials
+from kexbench.kits.target import this_architecture
 
 
 @pytest.fixture

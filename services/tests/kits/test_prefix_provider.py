@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.kits import KitError
-from kexbench.kits.closure import this_architecture
+from kexbench.kits.target import this_architecture
 from kexbench.kits.tree import find_tree
 
 from .conftest import Kitchen

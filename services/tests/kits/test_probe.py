@@ -13,6 +13,7 @@ from kexbench.kits import KitError, Shelf, WorkerSource, Workshop, default_provi
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.probe import prove
 from kexbench.kits.provider import Provider
+from kexbench.kits.target import target_for
 from kexbench.kits.verify import KitCheck
 from tests.builders import a_kit, a_probe
 
@@ -173,7 +174,7 @@ FLAGGED = a_kit("openssl@crate/3.5.5+no-tls1_2", version="3.5.5")
 
 def test_what_a_reference_leaves_out_itself_need_not_be_proven(tmp_path: Path) -> None:
     prober = Answers(tmp_path, unsupported(a_probe(), 0))
-    assert prove(tmp_path, FLAGGED, prober, tmp_path / "log") == prober.probe_found
+    assert prove(tmp_path, FLAGGED, prober, tmp_path / "log", target_for()) == prober.probe_found
 
 
 @pytest.mark.parametrize(
@@ -187,4 +188,4 @@ def test_flags_excuse_neither_a_crash_nor_a_library_without_any_handshake(
     probe: KitProbe, says: str, tmp_path: Path
 ) -> None:
     with pytest.raises(StepFailed, match=says):
-        prove(tmp_path, FLAGGED, Answers(tmp_path, probe), tmp_path / "log")
+        prove(tmp_path, FLAGGED, Answers(tmp_path, probe), tmp_path / "log", target_for())

@@ -9,6 +9,7 @@ from kexbench.kits import KitError
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import INSTALLED, SourceProvider, Sources
+from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
 from .conftest import Kitchen, kitchen_in
@@ -52,7 +53,7 @@ class Bench:
         self.fails = False
         self.ingredient: Package | None = None
 
-    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         return ("no-shared", *flags)
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:

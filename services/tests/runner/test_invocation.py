@@ -1,5 +1,6 @@
 """Whatever workers do, an invocation is whole: numbers or an outcome for each subject."""
 
+import platform
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,6 +97,46 @@ def test_a_kit_whose_worker_is_another_version_is_not_measured(make_ticket: Make
     assert [(outcome.kind, "fake 1.1" in outcome.reason) for outcome in invocation.outcomes] == [
         (OutcomeKind.MISMATCH, True)
     ]
+
+
+def emulating(ticket: Ticket, subject: str) -> Ticket:
+    """The ticket with a worker of one subject that says it is emulated."""
+    known = ticket.kits[subject]
+    verb, settings_of_fake = known.manifest.arguments
+    manifest = known.manifest.model_copy(update={"arguments": (verb, f"{settings_of_fake},emulated=1")})
+    return ticket.model_copy(update={"kits": {**ticket.kits, subject: known.model_copy(update={"manifest": manifest})}})
+
+
+def test_a_worker_beneath_an_emulator_is_not_measured(make_ticket: MakeTicket, measure: Measure) -> None:
+    invocation = measure(emulating(make_ticket(STEADY, "fake@2.0"), "fake@2.0"))
+    told = [(outcome.subject, outcome.kind) for outcome in invocation.outcomes]
+    assert told == [("fake@2.0", OutcomeKind.UNSUPPORTED)]
+    assert "measured under emulation: the worker says" in invocation.outcomes[0].reason
+    assert {sample.subject for sample in invocation.samples} == {STEADY}
+    assert not invocation.timers[STEADY].emulated
+
+
+def test_nothing_is_measured_against_a_peer_beneath_an_emulator(make_ticket: MakeTicket, measure: Measure) -> None:
+    against = RSA.model_copy(update={"peer": "server:fake@3.0"})
+    invocation = measure(emulating(make_ticket(STEADY, cases=(against,)), "fake@3.0"))
+    assert invocation.samples == ()
+    assert "measured under emulation" in invocation.outcomes[0].reason
+
+
+def test_a_kit_for_another_architecture_is_not_even_started(make_ticket: MakeTicket, measure: Measure) -> None:
+    ticket = make_ticket(STEADY)
+    foreign = "s390x" if platform.machine() != "s390x" else "x86_64"
+    known = ticket.kits[STEADY]
+    profile = known.manifest.build_profile.model_copy(update={"architecture": foreign})
+    absent = known.model_copy(
+        update={
+            "folder": Path("/nowhere"),
+            "manifest": known.manifest.model_copy(update={"build_profile": profile}),
+        }
+    )
+    (outcome,) = measure(ticket.model_copy(update={"kits": {STEADY: absent}})).outcomes
+    assert outcome.kind is OutcomeKind.UNSUPPORTED
+    assert outcome.reason.startswith(f"would be measured under emulation: the kit is for {foreign}")
 
 
 def test_bytes_and_first_handshakes_are_not_divided_alike() -> None:
@@ -199,11 +240,12 @@ def test_a_mask_of_cpu_features_that_is_not_in_force_drops_the_subject(
     known = make_ticket(STEADY).kits[STEADY].manifest
     hello = Hello(
         type="hello",
-        protocol_version=2,
+        protocol_version=3,
         library=known.library,
         version=known.version,
         version_text="",
         architecture=architecture,
+        emulated=False,
         cpus=None,
         cpu_features=told,
         tick_source="tsc",

@@ -12,7 +12,7 @@ export type Trigger = 'command-line';
 /**
  * Timer
  *
- * What reading a worker's clocks cost, measured when it started.
+ * What a worker knew of its clocks when it started: what reading them costs, and whether they are real.
  */
 export type Timer = {
     /**
@@ -27,6 +27,12 @@ export type Timer = {
      * Thread Cpu Clock Cost Ns
      */
     thread_cpu_clock_cost_ns: number;
+    /**
+     * Emulated
+     *
+     * an emulator ran the worker, so its times mean nothing
+     */
+    emulated?: boolean;
 };
 
 /**

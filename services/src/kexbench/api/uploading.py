@@ -87,6 +87,9 @@ def post_invocation(store: TheStore, run_id: str, invocation: Invocation) -> Non
     run = known_run(store, run_id)
     if fault := misfit(run, invocation):
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
+    if fault := emulated(run, invocation):
+        remedy = "measure on a machine of the kit's own architecture"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
     store.add_invocation(run, invocation)
 
 
@@ -117,4 +120,19 @@ def misfit(run: Run, invocation: Invocation) -> str | None:
     pairs = [(sample.subject, sample.metric) for sample in invocation.samples]
     if len(pairs) != len(set(pairs)):
         return "a subject's metric is given twice"
+    return None
+
+
+def emulated(run: Run, invocation: Invocation) -> str | None:
+    """Why the numbers of an invocation were measured under emulation, or None."""
+    peer = run.plan.case(invocation.case_id).peer_reference
+    for subject in sorted({sample.subject for sample in invocation.samples}):
+        for reference in (subject, peer):
+            kit = run.kits.get(reference or "")
+            if kit and (made_for := kit.build_profile.architecture) != run.host.architecture:
+                where = f"its kit of {reference} is for {made_for}, the host is {run.host.architecture}"
+                return f"{subject} was measured under emulation: {where}"
+        timer = invocation.timers.get(subject)
+        if timer and timer.emulated:
+            return f"{subject} was measured under emulation: its worker said so"
     return None

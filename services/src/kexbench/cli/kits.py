@@ -48,6 +48,9 @@ def add(
     refresh: Annotated[
         bool, typer.Option("--refresh", help="Look for a newer version even if that was done today.")
     ] = False,
+    architecture: Annotated[
+        str | None, typer.Option(help="Build for another architecture than this machine's, such as aarch64.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Build the kits of some subjects; what is built already is kept.
@@ -63,6 +66,7 @@ def add(
         kexbench kits add openssl@tarball:openssl-3.5.5.tar.gz+no-asm
         kexbench kits add --tracked
         kexbench kits add --tracked gnutls --jobs 1
+        kexbench kits add --architecture aarch64 openssl@crate/3.5.5
     """
     installation = Installation(Settings())
     words = references or []
@@ -71,7 +75,7 @@ def add(
     wanted = [typed_reference(word) for word in words if "@" in word or not all_tracked]
     if all_tracked:
         wanted = [*_tracked(installation, [word for word in words if "@" not in word]), *wanted]
-    results = installation.kits().add_all(wanted, _say, refresh=refresh, at_once=jobs)
+    results = installation.kits().add_all(wanted, _say, refresh=refresh, at_once=jobs, architecture=architecture)
     kits = [result for result in results.values() if isinstance(result, KitManifest)]
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
@@ -110,13 +114,16 @@ def list_kits(as_json: AsJson = False) -> None:
     for column in ("library", "version"):
         table.add_column(column, no_wrap=True)
     table.add_column("source", overflow="fold")  # whole and with its variants, so that it can be copied
+    table.add_column("architecture", no_wrap=True)
     table.add_column("build profile")
     table.add_column("features", no_wrap=True)
     table.add_column("kit", no_wrap=True)
     for kit in kits:
-        profile = shorten(kit.build_profile.label, _PROFILE_WIDTH, placeholder=" …")
+        architecture = kit.build_profile.architecture
+        words = kit.build_profile.label.removesuffix(architecture)
+        profile = shorten(words, _PROFILE_WIDTH, placeholder=" …")
         features = _count(shelf.folder(kit.kit_id))
-        table.add_row(kit.library, kit.version, kit.source, profile, features, kit.kit_id)
+        table.add_row(kit.library, kit.version, kit.source, architecture, profile, features, kit.kit_id)
     out.print(table)
 
 

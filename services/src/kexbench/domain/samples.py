@@ -94,11 +94,12 @@ class Negotiated(_Frozen):
 
 
 class Timer(_Frozen):
-    """What reading a worker's clocks cost, measured when it started."""
+    """What a worker knew of its clocks when it started: what reading them costs, and whether they are real."""
 
     tick_source: str
     tick_cost_ns: float
     thread_cpu_clock_cost_ns: float
+    emulated: bool = Field(False, description="an emulator ran the worker, so its times mean nothing")
 
 
 class Invocation(_Frozen):

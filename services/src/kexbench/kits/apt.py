@@ -14,6 +14,7 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import Mirror
 from kexbench.kits.private_apt import PrivateApt
 from kexbench.kits.process import Attempt
+from kexbench.kits.target import Target
 
 _PRINTED = re.compile(
     r"^'\S+' (?P<file>(?P<name>[^_]+)_(?P<version>[^_]+)_[^_]+\.deb) \d+ (?:SHA256:(?P<sha256>\w+))?", re.MULTILINE
@@ -25,17 +26,21 @@ _APT_ERROR = 100
 class SuiteArchive:
     """One suite of a Debian mirror, seen through an apt of our own.
 
-    `cache` lies outside any checkout: `apt/SUITE/` holds lists, `debs/` packages named by their SHA-256.
+    `cache` lies outside any checkout: `apt/SUITE/` holds lists, for another architecture than this machine's
+    `apt/SUITE+ARCHITECTURE/`; `debs/` packages named by their SHA-256.
     """
 
     suite: str
+    target: Target
     mirror: Mirror
     cache: Path
     lists_max_age_s: float
 
     @property
     def _apt(self) -> PrivateApt:
-        return PrivateApt(self.suite, "deb", self.mirror, self.cache / "apt" / self.suite, self.lists_max_age_s)
+        machine = self.target.architecture.debian
+        state = self.cache / "apt" / (f"{self.suite}+{machine}" if self.target.is_foreign else self.suite)
+        return PrivateApt(self.suite, "deb", self.mirror, state, self.lists_max_age_s, machine)
 
     def package_file(self, package: Package) -> Path:
         """Where a downloaded package lies, whether it is there yet or not."""

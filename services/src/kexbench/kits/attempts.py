@@ -1,6 +1,7 @@
 """Attempts to make kits on a shelf: who may make any, where each has its scratch files, and several side by side."""
 
 import os
+import platform
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +16,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
+from kexbench.kits.target import target_for
 
 Made = TypeVar("Made")
 _LONGEST_NAME = 200
@@ -27,10 +29,11 @@ def builds_at_once() -> int:
     return min(cpus, max(2, cpus // 4))
 
 
-def file_name(ref: SubjectRef) -> str:
-    """Readable, one for each reference, and no longer than file systems take."""
+def file_name(ref: SubjectRef, machine: str) -> str:
+    """Readable, one for each reference and architecture, and no longer than file systems take."""
     name = quote(str(ref), safe="@+=")
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}-{content_hash(str(ref))}"
+    name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}-{content_hash(str(ref))}"
+    return name if machine == platform.machine() else f"{name},{machine}"
 
 
 @contextmanager
@@ -48,14 +51,20 @@ def making(root: Path, ref: SubjectRef, progress: Progress) -> Iterator[None]:
 
 
 @contextmanager
-def attempt(root: Path, ref: SubjectRef, progress: Progress, children: Children, at_once: int = 1) -> Iterator[Attempt]:
+def attempt(
+    root: Path, ref: SubjectRef, machine: str, progress: Progress, children: Children, at_once: int = 1
+) -> Iterator[Attempt]:
     """An attempt with a scratch folder of its own, which is gone afterwards. A failure leaves its log and is raised as
     KitError."""
-    log_path = root / "logs" / f"{file_name(ref)}.log"
+    try:
+        target = target_for(machine)
+    except StepFailed as error:
+        raise KitError(ref, error.stage, error.reason, error.remedy) from error
+    log_path = root / "logs" / f"{file_name(ref, machine)}.log"
     scratch = root / ".scratch" / f"{os.getpid()}-{secrets.token_hex(4)}"
     try:
         scratch.mkdir()
-        one = Attempt(scratch, scratch / "log", progress, children, at_once)
+        one = Attempt(scratch, scratch / "log", progress, target, children, at_once)
         try:
             yield one
         except BaseException as error:

@@ -17,6 +17,7 @@ from kexbench.kits.mirrors import Mirror, host_mirror
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import INSTALLED
 from kexbench.kits.source_packages import SourceArchive
+from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
 _USUAL = (
@@ -55,7 +56,13 @@ class GnutlsRecipe:
         self._compiler = compiler
         self._mirror = mirror
 
-    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
+        if target.is_foreign:
+            raise StepFailed(
+                "resolve",
+                f"GnuTLS is built for this machine only, not for {target.machine}",
+                "name a suite, such as gnutls@debian/trixie",
+            )
         wrong = [flag for flag in flags if not flag.startswith(_FLAGS)]
         if wrong:
             raise StepFailed(

@@ -4,14 +4,13 @@ Static, since the sources in crates are trimmed and lack what newer versions mak
 version has no word for is left out: older ones have no modules, and build no manual pages unless asked to.
 """
 
-import platform
 import re
 from pathlib import Path
 
 from kexbench.domain.kits import Package
-from kexbench.kits.closure import this_architecture
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
+from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
 PREFIX = "/kexbench"
@@ -37,12 +36,12 @@ class OpensslRecipe:
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
 
-    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         wrong = [flag for flag in flags if not flag.startswith(("no-", "enable-"))]
         if wrong:
             raise StepFailed("resolve", f"OpenSSL's flags begin with no- or enable-, not {', '.join(wrong)}")
-        this_architecture()  # raises for one that nothing is known of
-        return (_TARGETS[platform.machine()], *_USUAL, *flags)
+        cross = (f"--cross-compile-prefix={target.cross_prefix}",) if target.is_foreign else ()
+        return (_TARGETS[target.machine], *cross, *_USUAL, *flags)
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return ()

@@ -14,11 +14,12 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.domain.versions import upstream_version, version_key
 from kexbench.kits.apt import SuiteArchive
-from kexbench.kits.closure import is_libc, this_architecture
+from kexbench.kits.closure import is_libc
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import Mirror, host_mirror
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution, distribution_profile, no_flags
+from kexbench.kits.target import Architecture, Target
 
 _DEVELOPMENT = {"openssl": "libssl-dev", "gnutls": "libgnutls28-dev"}
 _RUNTIME = {"openssl": re.compile(r"libssl\d"), "gnutls": re.compile(r"libgnutls\d")}
@@ -26,6 +27,7 @@ _RUNTIME = {"openssl": re.compile(r"libssl\d"), "gnutls": re.compile(r"libgnutls
 _FIPS = "openssl-provider-fips"
 _NOT_LOADED = (*_DEVELOPMENT.values(), _FIPS)
 """Packages of which a kit is made although no library that the worker is linked to comes from them."""
+_LOADER_VERSION = re.compile(r"version (\d+\.\d+)")
 _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 
 
@@ -44,7 +46,7 @@ class DebianProvider:
         return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.origin) is not None
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        archive = self._archive(ref)
+        archive = self._archive(ref, attempt.target)
         archive.refresh(attempt, forced=refresh)
         return (upstream_version(archive.package(_DEVELOPMENT[ref.library], attempt).version),)
 
@@ -56,7 +58,7 @@ class DebianProvider:
                 "a suite's library can't be relinked",
                 f"relink what is installed, {ref.library}@system+relink=1, or a build of your own",
             )
-        archive = self._archive(ref)
+        archive = self._archive(ref, attempt.target)
         archive.refresh(attempt, forced=refresh)
         development = archive.package(_DEVELOPMENT[ref.library], attempt)
         runtime = [name for name in archive.dependencies(development, attempt) if _RUNTIME[ref.library].match(name)]
@@ -70,13 +72,13 @@ class DebianProvider:
         return Resolution(
             ref=ref,
             version=upstream_version(development.version),
-            profile=distribution_profile("debian"),
+            profile=distribution_profile("debian", attempt.target.machine),
             fingerprint=content_hash(sorted(package.sha256 or "" for package in packages), length=64),
             packages=packages,
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
-        archive = self._archive(resolution.ref)
+        archive = self._archive(resolution.ref, attempt.target)
         archive.download(resolution.packages, attempt)
         root = attempt.scratch / "root"
         root.mkdir()
@@ -86,13 +88,14 @@ class DebianProvider:
                 ["dpkg-deb", "--vextract", str(archive.package_file(package)), str(root)], stage="fetch", timeout_s=120
             )
             owners |= {Path(name).name: package for name in unpacked.splitlines() if ".so" in name}
-        host_libc = _libc_is_older_than_ours(resolution.packages)
+        host_libc = _libc_is_older_than_ours(resolution.packages, attempt)
         if host_libc:
             attempt.note(f"{resolution.ref.source} has an older C library than this machine, whose own is used")
         include = attempt.scratch / "include"
         libraries = attempt.scratch / "libraries"
-        _copy_headers(root, resolution.ref.library, include)
-        _link_libraries(root, libraries, without_libc=host_libc)
+        architecture = attempt.target.architecture
+        _copy_headers(root, resolution.ref.library, architecture, include)
+        _link_libraries(root, architecture, libraries, without_libc=host_libc)
         return Materials(
             compile_flags=(f"-I{include}",),
             # The suite's libraries may need a newer C library than the one they are linked beside.
@@ -104,23 +107,29 @@ class DebianProvider:
             fips_module=next(iter(root.glob("usr/lib/*/ossl-modules/fips.so")), None),
         )
 
-    def _archive(self, ref: SubjectRef) -> SuiteArchive:
+    def _archive(self, ref: SubjectRef, target: Target) -> SuiteArchive:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "the shelf asks `provides` first"
-        return SuiteArchive(match[1], self._mirror or host_mirror(), self._cache, self._lists_max_age_s)
+        mirror = self._mirror or host_mirror()
+        return SuiteArchive(match[1], target, mirror, self._cache, self._lists_max_age_s)
 
 
-def _libc_is_older_than_ours(packages: tuple[Package, ...]) -> bool:
+def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) -> bool:
     """A worker compiled here may need what an older C library lacks; a newer one runs older programs."""
     ours = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 0").partition(" ")[2]
+    target = attempt.target
+    if target.is_foreign:
+        asked = target.command([str(target.loader), "--version"])
+        said = _LOADER_VERSION.search(attempt.run(asked, stage="fetch", timeout_s=30))
+        ours = said[1] if said else "0"
     theirs = [upstream_version(package.version) for package in packages if package.name == "libc6"]
     return not theirs or version_key(theirs[0]) < version_key(ours)
 
 
-def _copy_headers(root: Path, folder: str, include: Path) -> None:
+def _copy_headers(root: Path, folder: str, architecture: Architecture, include: Path) -> None:
     """The library's own headers alone: the suite's C headers don't fit this machine's compiler and libc."""
     found = False
-    for parent in (root / "usr/include", root / "usr/include" / this_architecture().triplet):
+    for parent in (root / "usr/include", root / "usr/include" / architecture.triplet):
         if (parent / folder).is_dir():
             shutil.copytree(parent / folder, include / folder, dirs_exist_ok=True)
             found = True
@@ -128,10 +137,10 @@ def _copy_headers(root: Path, folder: str, include: Path) -> None:
         raise StepFailed("fetch", f"the packages hold no headers {folder}/")
 
 
-def _link_libraries(root: Path, libraries: Path, *, without_libc: bool) -> None:
+def _link_libraries(root: Path, architecture: Architecture, libraries: Path, *, without_libc: bool) -> None:
     """One flat folder with a link for every shared library, whichever folder of the suite it lies in."""
     libraries.mkdir()
-    triplet = this_architecture().triplet
+    triplet = architecture.triplet
     folders = [root / part for part in (f"lib/{triplet}", f"usr/lib/{triplet}", "lib", "usr/lib", "lib64", "usr/lib64")]
     for path in (path for folder in folders if folder.is_dir() for path in sorted(folder.glob("*.so*"))):
         target = _inside(root, path)

@@ -4,7 +4,7 @@ The source is the version to report, then settings of the backend; nothing is fe
 """
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
+from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
@@ -39,21 +39,18 @@ class FakeProvider:
                     f"unknown setting {setting!r} of the fake backend",
                     f"settings are {', '.join(f'{known}=…' for known in SETTINGS)}",
                 )
+        built = distribution_profile("fake", attempt.target.machine)
+        profile = built.model_copy(update={"compiler": "none", "flags": "none"})
         return Resolution(
             ref=ref,
             version=version,
-            profile=_PROFILE,
+            profile=profile,
             fingerprint=content_hash(["fake", version, settings], length=64),
             arguments=("--fake", ",".join([f"version={version}", *settings])),
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
         return THIS_MACHINE
-
-
-_PROFILE = BuildProfile.model_validate(
-    {**distribution_profile("fake").model_dump(), "compiler": "none", "flags": "none"}
-)
 
 
 def without_faults(kit: KitManifest) -> KitManifest:

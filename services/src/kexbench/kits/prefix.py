@@ -4,7 +4,6 @@ The folder is read where it lies and never written to. What it lacks, such as th
 with, comes from this machine. A tree that was built again gives another kit; kits keep copies.
 """
 
-import platform
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from kexbench.domain.kits import BuildProfile, SubjectRef
 from kexbench.kits.buildwords import build_words
 from kexbench.kits.closure import needed
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import Materials, Resolution, file_hashes, no_flags
+from kexbench.kits.provider import Materials, Resolution, file_hashes, native_only, no_flags
 from kexbench.kits.relink import StaticParts, relinked_profile, static_parts
 from kexbench.kits.tree import LAYOUTS, Tree, find_tree
 
@@ -34,6 +33,7 @@ class PrefixProvider:
         return ()  # a folder is somebody's own
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        native_only(ref, attempt)
         no_flags(ref, "configure the tree with them, or name a source that is built, such as crate/3.5.5")
         tree = _tree(ref)
         files = {*tree.files, *_libraries(tree, attempt).values()}
@@ -44,7 +44,7 @@ class PrefixProvider:
             compiler=compiler,
             flags=flags,
             libc="glibc",
-            architecture=platform.machine(),
+            architecture=attempt.target.machine,
         )
         if ref.variant.relink is not None:
             files |= set(_parts(ref, tree, attempt).archives)

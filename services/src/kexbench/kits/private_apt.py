@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kexbench.kits.closure import this_architecture
 from kexbench.kits.errors import Stage, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.mirrors import Contents, Mirror
@@ -32,6 +31,8 @@ class PrivateApt:
     mirror: Mirror
     state: Path
     lists_max_age_s: float
+    architecture: str
+    """As Debian names it."""
 
     def refresh(self, attempt: Attempt, *, forced: bool) -> None:
         """Bring the package lists up to date: when they are too old, never fetched, or `forced`.
@@ -131,8 +132,8 @@ class PrivateApt:
             'Dir::Cache::srcpkgcache "";',  # 40 MB a suite that save little
             'Dir::Etc::netrc "/etc/apt/auth.conf";',
             'Dir::Etc::netrcparts "/etc/apt/auth.conf.d";',
-            f'APT::Architecture "{this_architecture().debian}";',
-            f'APT::Architectures {{ "{this_architecture().debian}"; }};',
+            f'APT::Architecture "{self.architecture}";',
+            f'APT::Architectures {{ "{self.architecture}"; }};',
             'APT::Sandbox::User "root";',  # root would else hand over to a user who can't write here
             'Acquire::Languages "none";',
             'Acquire::ForceHash "SHA256";',

@@ -14,6 +14,7 @@ from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import without_faults
+from kexbench.kits.target import Target
 
 PROBE_NAME = "probe.json"
 
@@ -29,13 +30,14 @@ class Prober(Protocol):
         ...
 
 
-def prove(kit: Path, manifest: KitManifest, prober: Prober, log: Path) -> KitProbe:
+def prove(kit: Path, manifest: KitManifest, prober: Prober, log: Path, target: Target) -> KitProbe:
     """Handshakes with the kit in the folder `kit`. Raises StepFailed when it made none in TLS 1.2 or none in TLS 1.3.
 
     A library that was built without one of the two because its reference says so has to make the other.
     """
     # The fake is told to fail in the middle of a measurement; that it can begin with one is to be proven too.
     launch = without_faults(manifest).launch(kit, prober.material)
+    launch = launch.model_copy(update={"arguments": tuple(target.command(launch.arguments))})
     try:
         probe = prober.probe(launch, manifest.library, log, fips=manifest.fips)
     except ProbeFailed as error:

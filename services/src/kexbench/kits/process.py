@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 
 from kexbench.kits.errors import Stage, StepFailed, likely_cause
+from kexbench.kits.target import Target, target_for
 
 Progress = Callable[[str], None]
 """Called with one short line for people at each step."""
@@ -77,7 +78,7 @@ def _kill(group: int) -> None:
 
 @dataclass
 class Attempt:
-    """One attempt to make a kit: where its scratch files and its log are, and who is told.
+    """One attempt to make a kit: where its scratch files and its log are, who is told, and what the kit is for.
 
     `at_once` attempts are made side by side, which share the CPUs and whose tools are `children`.
     """
@@ -85,6 +86,7 @@ class Attempt:
     scratch: Path
     log: Path
     progress: Progress
+    target: Target = field(default_factory=target_for)
     children: Children = field(default_factory=Children)
     at_once: int = 1
     last_output: str = ""

@@ -5,7 +5,6 @@ resolves a reference and lays out headers and libraries. One provider a file.
 """
 
 import hashlib
-import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,13 +92,23 @@ def file_hashes(files: Iterable[Path]) -> list[str]:
     return sorted(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in set(files))
 
 
-def distribution_profile(provider: str) -> BuildProfile:
-    """The profile of a distribution's own binaries; all suites share it."""
+def native_only(ref: SubjectRef, attempt: Attempt) -> None:
+    """Raises StepFailed where a kit for another architecture is wanted of what is built for this machine."""
+    if attempt.target.is_foreign:
+        raise StepFailed(
+            "resolve",
+            f"{ref.origin} is built for this machine, not for {attempt.target.machine}",
+            "name a source that is built, such as openssl@crate/3.5.5, or a suite, such as openssl@debian/trixie",
+        )
+
+
+def distribution_profile(provider: str, machine: str) -> BuildProfile:
+    """The profile of a distribution's own binaries for `machine`; all suites share it."""
     return BuildProfile(
         provider=provider,
         linkage="shared",
         compiler="distribution",
         flags="distribution",
         libc="glibc",
-        architecture=platform.machine(),
+        architecture=machine,
     )

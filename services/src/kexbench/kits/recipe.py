@@ -49,13 +49,13 @@ _ENVIRONMENT = {
 }
 
 
-def default_providers(cache: Path, compiler: str = "cc") -> tuple[Provider, ...]:
+def default_providers(cache: Path) -> tuple[Provider, ...]:
     """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
     jobs = len(os.sched_getaffinity(0))
-    recipes: dict[str, Recipe] = {"openssl": OpensslRecipe(jobs), "gnutls": GnutlsRecipe(cache, jobs, compiler)}
+    recipes: dict[str, Recipe] = {"openssl": OpensslRecipe(jobs), "gnutls": GnutlsRecipe(cache, jobs)}
     origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
-    built = (SourceProvider(origin, recipes, cache, compiler) for origin in origins)
-    return SystemProvider(compiler), DebianProvider(cache), *built, PrefixProvider(), FakeProvider()
+    built = (SourceProvider(origin, recipes, cache) for origin in origins)
+    return SystemProvider(), DebianProvider(cache), *built, PrefixProvider(), FakeProvider()
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Workshop:
         self_test(kit, manifest, attempt)
         if self.prober:
             attempt.note("making handshakes to see what it supports")
-            write_probe(kit / PROBE_NAME, prove(kit, manifest, self.prober, attempt.log))
+            write_probe(kit / PROBE_NAME, prove(kit, manifest, self.prober, attempt.log, attempt.target))
         (kit / MANIFEST_NAME).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         (kit / MANIFEST_NAME).chmod(0o444)
         return kit, manifest

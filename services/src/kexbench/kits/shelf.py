@@ -1,7 +1,8 @@
 """The shelf: a folder of finished kits, which appear whole or not at all.
 
     <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed; probe.json may come later
-    <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients
+    <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients;
+                                           <reference>,<architecture>.json for another than this machine's
     <root>/sentinel.json                   which kit is frozen as the sentinel
     <root>/logs/<reference>.log            the last failed attempt of a reference
     <root>/.scratch/                       attempts under way; whoever holds the lock may clear it
@@ -11,6 +12,7 @@ One process at a time makes kits (`.lock`); reading needs no lock.
 
 import json
 import os
+import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -47,14 +49,22 @@ class Shelf:
         self._workshop = workshop
         self._putting = Lock()
 
-    def add(self, ref: SubjectRef, progress: Progress = lambda _: None, *, refresh: bool = False) -> KitManifest:
+    def add(
+        self,
+        ref: SubjectRef,
+        progress: Progress = lambda _: None,
+        *,
+        refresh: bool = False,
+        architecture: str | None = None,
+    ) -> KitManifest:
         """The kit of what `ref` means now; made when there is none of the same ingredients.
 
+        `architecture` is what it shall run on, as the kernel names it; default: this machine's.
         `progress` is told each step. `refresh` looks for newer versions even if that was done recently.
         Raises KitError, after which the shelf is as it was, but for the log of the attempt.
         """
         with making(self.root, ref, progress):
-            return self._add(ref, progress, Children(), refresh=refresh)
+            return self._add(ref, progress, Children(), refresh=refresh, architecture=architecture)
 
     def add_all(
         self,
@@ -63,6 +73,7 @@ class Shelf:
         *,
         refresh: bool = False,
         at_once: int | None = None,
+        architecture: str | None = None,
     ) -> dict[SubjectRef, KitManifest | KitError]:
         """The kit of each reference, in their order, or why there is none; one that fails stops no other.
 
@@ -81,7 +92,9 @@ class Shelf:
         def one(number: int) -> KitManifest | KitError:
             tell = partial(told, number)
             try:
-                return self._add(each[number - 1], tell, children, refresh=refresh, at_once=workers)
+                return self._add(
+                    each[number - 1], tell, children, refresh=refresh, architecture=architecture, at_once=workers
+                )
             except KitError as error:
                 tell(f"{error.stage} failed")
                 return error
@@ -91,14 +104,22 @@ class Shelf:
             return dict(zip(each, side_by_side(calls, workers, children), strict=True))
 
     def _add(
-        self, ref: SubjectRef, progress: Progress, children: Children, *, refresh: bool, at_once: int = 1
+        self,
+        ref: SubjectRef,
+        progress: Progress,
+        children: Children,
+        *,
+        refresh: bool,
+        architecture: str | None,
+        at_once: int = 1,
     ) -> KitManifest:
         """As `add`, for one that may make kits."""
         if self._workshop is None:
             raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
-        with attempt(self.root, ref, progress, children, at_once) as one:
+        machine = architecture or platform.machine()
+        with attempt(self.root, ref, machine, progress, children, at_once) as one:
             ingredients = self._workshop.ingredients(ref, one, refresh=refresh)
-            index = self._index(ref)
+            index = self._index(ref, machine)
             if index and index.ingredients == ingredients.hash and (kit := self._sound(index.kit_id)):
                 one.note(f"{ref} is unchanged: {kit.folder_name}")
                 return kit
@@ -106,7 +127,7 @@ class Shelf:
             with self._putting:  # of two references that mean the same kit one puts it there
                 self._put(built, manifest, one)
             entry = _RefIndex(ref=str(ref), kit_id=manifest.kit_id, ingredients=ingredients.hash)
-            _replace(self._ref_path(ref), entry.model_dump_json(indent=2) + "\n")
+            _replace(self._ref_path(ref, machine), entry.model_dump_json(indent=2) + "\n")
             one.note(f"{ref} is {manifest.folder_name}")
             return manifest
 
@@ -152,10 +173,13 @@ class Shelf:
         folder = self._folder(kit_id)
         return _read(folder / MANIFEST_NAME) if folder else None
 
-    def find(self, ref: SubjectRef) -> KitManifest | None:
-        """The kit that `ref` meant when it was last added, or None."""
-        index = self._index(ref)
-        return self.get(index.kit_id) if index else None
+    def find(self, ref: SubjectRef, architecture: str | None = None) -> KitManifest | None:
+        """The kit that `ref` meant when it was last added for an architecture, this machine's by default, or None."""
+        machine = architecture or platform.machine()
+        index = self._index(ref, machine)
+        kit = self.get(index.kit_id) if index else None
+        # A shelf may have come from a machine of another architecture, whose own kits have the plain names.
+        return kit if kit and kit.build_profile.architecture == machine else None
 
     def folder(self, kit_id: str) -> Path:
         """Where the kit lies. Raises KeyError when it isn't on the shelf."""
@@ -197,14 +221,14 @@ class Shelf:
             return None
         return next((path for path in self.root.glob(f"*-{kit_id}") if path.is_dir()), None)
 
-    def _index(self, ref: SubjectRef) -> _RefIndex | None:
+    def _index(self, ref: SubjectRef, machine: str) -> _RefIndex | None:
         try:
-            return _RefIndex.model_validate_json(self._ref_path(ref).read_bytes())
+            return _RefIndex.model_validate_json(self._ref_path(ref, machine).read_bytes())
         except (OSError, ValidationError):
             return None
 
-    def _ref_path(self, ref: SubjectRef) -> Path:
-        return self.root / "refs" / f"{file_name(ref)}.json"
+    def _ref_path(self, ref: SubjectRef, machine: str) -> Path:
+        return self.root / "refs" / f"{file_name(ref, machine)}.json"
 
 
 def _order(kit: KitManifest) -> tuple[str | int, ...]:

@@ -4,7 +4,6 @@ What a build installs is kept in the cache under everything that decides it, so 
 anew and compiles no library again. A build that fails leaves its log alone.
 """
 
-import platform
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from kexbench.kits.prefix import materials_of
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution
 from kexbench.kits.relink import relinked_profile
+from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage, find_tree
 
 INSTALLED = "kexbench"
@@ -61,7 +61,7 @@ class Recipe(Protocol):
 
     linkage: Linkage
 
-    def words(self, version: str, flags: tuple[str, ...]) -> tuple[str, ...]:
+    def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         """What its configuration is told; `flags` are the subject's own, behind the usual ones."""
         ...
 
@@ -77,11 +77,10 @@ class Recipe(Protocol):
 class SourceProvider:
     """A provider of everything that an origin has, built by the library's recipe. `cache` keeps what was built."""
 
-    def __init__(self, origin: Origin, recipes: Mapping[str, Recipe], cache: Path, compiler: str = "cc") -> None:
+    def __init__(self, origin: Origin, recipes: Mapping[str, Recipe], cache: Path) -> None:
         self._origin = origin
         self._recipes = recipes
         self._builds = BuildCache(cache / "builds")
-        self._compiler = compiler
 
     def describe(self) -> str:
         return self._origin.describe()
@@ -101,12 +100,12 @@ class SourceProvider:
         profile = BuildProfile(
             provider=self._origin.name,
             linkage=recipe.linkage,
-            compiler=compiler_name(self._compiler, attempt),
+            compiler=compiler_name(attempt.target.compiler, attempt),
             flags=" ".join(own) or "none",
             libc="glibc",
-            architecture=platform.machine(),
+            architecture=attempt.target.machine,
         )
-        words = recipe.words(sources.version, flags)
+        words = recipe.words(sources.version, flags, attempt.target)
         packages = (*sources.packages, *ingredients)
         decisive = [ref.library, sources.identity, words, profile.id, [package.model_dump() for package in packages]]
         return Resolution(

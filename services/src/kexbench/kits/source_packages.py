@@ -17,6 +17,7 @@ from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import Mirror
 from kexbench.kits.private_apt import PrivateApt
 from kexbench.kits.process import Attempt
+from kexbench.kits.target import this_architecture
 
 _PRINTED = re.compile(
     r"^'\S+' (?P<name>[^_\s]+)_(?P<version>[^_\s]+)\.orig\.tar\.\w+ \d+ (?:SHA256:(?P<sha256>\w+))?", re.MULTILINE
@@ -38,7 +39,8 @@ class SourceArchive:
     @property
     def _apt(self) -> PrivateApt:
         state = self.cache / "apt-sources" / self.suite
-        return PrivateApt(self.suite, "deb-src", self.mirror, state, self.lists_max_age_s)
+        architecture = this_architecture().debian
+        return PrivateApt(self.suite, "deb-src", self.mirror, state, self.lists_max_age_s, architecture)
 
     def refresh(self, attempt: Attempt, *, forced: bool) -> None:
         """Bring the package lists up to date. Raises StepFailed."""

@@ -15,7 +15,15 @@ from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits.closure import needed
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile, file_hashes, no_flags
+from kexbench.kits.provider import (
+    THIS_MACHINE,
+    Materials,
+    Resolution,
+    distribution_profile,
+    file_hashes,
+    native_only,
+    no_flags,
+)
 from kexbench.kits.relink import relinked_profile, static_parts
 
 
@@ -58,11 +66,12 @@ class SystemProvider:
         return ()  # what is installed is not chosen here
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        native_only(ref, attempt)
         no_flags(ref, "name a source that is built, such as crate/3.5.5")
         version = self._header_version(ref, _LIBRARIES[ref.library], attempt)
         libraries = self._libraries(ref, attempt)
         files = {path.resolve() for path in libraries.values()}
-        profile = distribution_profile("system")
+        profile = distribution_profile("system", attempt.target.machine)
         if ref.variant.relink is not None:
             files |= set(static_parts(ref.library, libraries).archives)
             profile = relinked_profile(profile)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kexbench.kits.closure import this_architecture
 from kexbench.kits.errors import StepFailed
+from kexbench.kits.target import this_architecture
 
 Linkage = Literal["shared", "static"]
 

@@ -12,6 +12,7 @@ from kexbench.domain.probes import KitProbe
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.probe import PROBE_NAME, Prober, prove, read_probe, write_probe
 from kexbench.kits.shelf import Shelf
+from kexbench.kits.target import target_for
 
 Verdict = Literal["sound", "probed first", "not probed", "changed", "damaged"]
 
@@ -62,7 +63,7 @@ def verify_kit(shelf: Shelf, kit_id: str, prober: Prober, worker_source_sha256: 
 
 def _probe(folder: Path, kit: KitManifest, prober: Prober) -> KitProbe:
     with TemporaryDirectory() as scratch:
-        return prove(folder, kit, prober, Path(scratch) / "log")
+        return prove(folder, kit, prober, Path(scratch) / "log", target_for(kit.build_profile.architecture))
 
 
 def _keep(shelf: Shelf, folder: Path, probe: KitProbe) -> None:

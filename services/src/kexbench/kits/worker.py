@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import platform
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,10 +27,9 @@ class Compiled:
 
 @dataclass(frozen=True)
 class WorkerSource:
-    """The folder with the worker's sources and the compiler to use."""
+    """The folder with the worker's sources."""
 
     folder: Path
-    compiler: str = "cc"
 
     def sha256(self) -> str:
         """Identity of all that is compiled: a change of the harness makes new kits.
@@ -52,7 +50,7 @@ class WorkerSource:
 
     def compiler_text(self, attempt: Attempt) -> str:
         """The compiler's own first line, such as `gcc (Debian 12.2.0-14) 12.2.0`."""
-        output = attempt.run([self.compiler, "--version"], stage="compile", timeout_s=30)
+        output = attempt.run([attempt.target.compiler, "--version"], stage="compile", timeout_s=30)
         return output.partition("\n")[0].strip()
 
     def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> Compiled:
@@ -77,7 +75,7 @@ class WorkerSource:
                 str(source),
                 f"BACKEND={ref.library}",
                 f"BUILD={build}",
-                f"CC={self.compiler}",
+                f"CC={attempt.target.compiler}",
                 f"CFLAGS_LIBRARY={_for_make(compile_flags)}",
                 f"LDFLAGS_LIBRARY={_for_make(materials.link_flags)}",
                 *own,
@@ -95,11 +93,13 @@ class WorkerSource:
 
 def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
     """Starts the kit's worker as a runner would and lets it stop; then once more with its heap counted.
+    A worker for another architecture is started beneath an emulator, one for this machine must not be.
 
     Raises StepFailed when it isn't what it should be.
     """
     hello = _conversation(kit, manifest, attempt, count_heap=False)
-    expected = {"library": manifest.library, "version": manifest.version, "architecture": platform.machine()}
+    machine = manifest.build_profile.architecture
+    expected = {"library": manifest.library, "version": manifest.version, "architecture": machine}
     for name, value in expected.items():
         if hello.get(name) != value:
             raise StepFailed(
@@ -107,6 +107,8 @@ def self_test(kit: Path, manifest: KitManifest, attempt: Attempt) -> None:
                 f"the worker reports {name} {hello.get(name)!r}, but {value!r} was resolved",
                 "headers and libraries of different versions are installed" if name == "version" else "",
             )
+    if hello.get("emulated") and not attempt.target.is_foreign:
+        raise StepFailed("self-test", "this machine is emulated itself", "make kits on a machine where they can run")
     _conversation(kit, manifest, attempt, count_heap=True)
     # The loader goes on without what it can't preload, and says so.
     if "LD_PRELOAD" in attempt.last_output:
@@ -119,7 +121,7 @@ def _conversation(kit: Path, manifest: KitManifest, attempt: Attempt, *, count_h
     material.mkdir(exist_ok=True)
     launch = manifest.launch(kit, material, count_heap=count_heap)
     output = attempt.run(
-        launch.arguments,
+        attempt.target.command(launch.arguments),
         stage="self-test",
         timeout_s=30,
         environment=launch.environment,

@@ -1,5 +1,6 @@
 """A subject in one invocation of a case: one worker that plays both roles, or two workers of two libraries."""
 
+import platform
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -66,6 +67,8 @@ class Setting:
     def launch(self, reference: str, *more: str, sockets: tuple[int, ...] = (), count_heap: bool = False) -> Worker:
         """A worker of a subject's kit, with the case's CPU features. Raises Dropped."""
         kit = self.ticket.kits[reference]
+        if (made_for := kit.manifest.build_profile.architecture) != platform.machine():
+            raise _emulation(f"the kit is for {made_for}, this machine is {platform.machine()}")
         options = (*self.cpus.pin(self.case.threads), *more)
         launch = kit.manifest.launch(kit.folder, self.ticket.material_folder, *options, count_heap=count_heap)
         environment = {**launch.environment, **self.case.environment}
@@ -104,6 +107,7 @@ class Party:
             tick_source=hello.tick_source,
             tick_cost_ns=hello.tick_cost_ns,
             thread_cpu_clock_cost_ns=hello.thread_cpu_clock_cost_ns,
+            emulated=hello.emulated,
         )
 
     def batch(self, min_ns: int, *, split: bool = True) -> Batch:
@@ -183,11 +187,13 @@ class Party:
 
 
 def _unfit(said: Hello, known: KitManifest, masks: dict[str, str]) -> Dropped | None:
-    """Why a worker is not what its kit says, or why the case's masks of CPU features are not in force, or None.
-    OpenSSL repeats its mask since 3.0; who can't tell is believed."""
+    """Why a worker is not what its kit says, or runs beneath an emulator, or why the case's masks of CPU features are
+    not in force, or None. OpenSSL repeats its mask since 3.0; who can't tell is believed."""
     if (said.library, said.version) != (known.library, known.version):
         reason = f"the worker says it is {said.library} {said.version}, not what its kit says"
         return Dropped(OutcomeKind.MISMATCH, reason)
+    if said.emulated:
+        return _emulation("the worker says that an emulator runs it")
     if masks and said.architecture != ARCHITECTURE:
         reason = f"CPU features are masked on {ARCHITECTURE} only, this worker runs on {said.architecture}"
         return Dropped(OutcomeKind.UNSUPPORTED, reason)
@@ -195,6 +201,11 @@ def _unfit(said: Hello, known: KitManifest, masks: dict[str, str]) -> Dropped | 
     if mask is None or said.cpu_features is None or mask in said.cpu_features:
         return None
     return Dropped(OutcomeKind.MISMATCH, f"cpu_features: wanted the mask {mask}, the library says {said.cpu_features}")
+
+
+def _emulation(why: str) -> Dropped:
+    """Of a kind that doesn't pass: it isn't tried again."""
+    return Dropped(OutcomeKind.UNSUPPORTED, f"would be measured under emulation: {why}")
 
 
 @contextmanager

@@ -13,11 +13,12 @@ class _Record(BaseModel):
 
 class Hello(_Record):
     type: Literal["hello"]
-    protocol_version: Literal[2]
+    protocol_version: Literal[3]
     library: str
     version: str
     version_text: str
     architecture: str
+    emulated: bool
     cpus: str | None
     cpu_features: str | None
     tick_source: Literal["tsc", "cntvct", "monotonic", "virtual"]
