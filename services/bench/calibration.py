@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bench.lab import BATCH_NS, Lab, turns_ns
 from kexbench.domain.cases import Case
+from kexbench.domain.samples import Timer
 from kexbench.runner.party import Party
 
 BATCHES = 40
@@ -12,16 +13,14 @@ BATCHES = 40
 
 @dataclass(frozen=True)
 class Calibration:
-    tick_source: str
-    tick_cost_ns: float
-    thread_cpu_clock_cost_ns: float
+    timer: Timer
     handshake_ns: float
     case: Case
 
     def line(self) -> str:
         return (
-            f"A tick reading ({self.tick_source}) costs {self.tick_cost_ns:.0f} ns, a reading of the thread's CPU "
-            f"clock {self.thread_cpu_clock_cost_ns:.0f} ns, a handshake of OpenSSL's ({self.case.label}) "
+            f"A tick reading ({self.timer.tick_source}) costs {self.timer.tick_cost_ns:.0f} ns, a reading of the thread's CPU "
+            f"clock {self.timer.thread_cpu_clock_cost_ns:.0f} ns, a handshake of OpenSSL's ({self.case.label}) "
             f"{self.handshake_ns / 1000:,.0f} µs of CPU time."
         )
 
@@ -30,4 +29,4 @@ def calibrate(lab: Lab, case: Case) -> Calibration:
     subject = "openssl@system"
     with Party(lab.setting(case, {subject: lab.kit(subject)}, BATCHES), subject) as party:
         costs = [turns_ns(party.batch(BATCH_NS)) for _ in range(BATCHES)]
-        return Calibration(**party.timer.model_dump(), handshake_ns=statistics.median(costs), case=case)
+        return Calibration(timer=party.timer, handshake_ns=statistics.median(costs), case=case)

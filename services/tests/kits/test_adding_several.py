@@ -165,7 +165,8 @@ def test_ctrl_c_ends_every_build_with_its_tools_and_leaves_nothing_half_made(tmp
         )
     )
     code = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
+        "import signal, sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
+        "signal.signal(signal.SIGINT, signal.default_int_handler);"  # a shell's background job ignores it
         "from kits.conftest import kitchen_in; from kexbench.domain.kits import SubjectRef;"
         "kitchen_in(Path(sys.argv[1])).shelf.add_all([SubjectRef.parse(f'fake@1.{n}') for n in (1, 2, 3)], at_once=2)"
     )
