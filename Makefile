@@ -2,13 +2,13 @@
 #
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     everything that can be tested on one machine
-#   make kits     build every tracked version of every library; an hour on two CPUs, what is built already is kept
-#   make bench    what measuring costs and what it can detect; half an hour, BENCH=--quick for less; writes
+#   make kits     build every tracked version of every library; minutes each, what is built already is kept
+#   make bench    what measuring costs and what it can detect; quarter of an hour, BENCH=--quick for less; writes
 #                 docs/benchmarks.md
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
-#   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
 #   make generate rewrite the generated files that are checked in
+#   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
 #
 # KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
 
