@@ -18,9 +18,10 @@ class Calibration:
     case: Case
 
     def line(self) -> str:
+        timer = self.timer
         return (
-            f"A tick reading ({self.timer.tick_source}) costs {self.timer.tick_cost_ns:.0f} ns, a reading of the thread's CPU "
-            f"clock {self.timer.thread_cpu_clock_cost_ns:.0f} ns, a handshake of OpenSSL's ({self.case.label}) "
+            f"A tick reading ({timer.tick_source}) costs {timer.tick_cost_ns:.0f} ns, a reading of the thread's CPU "
+            f"clock {timer.thread_cpu_clock_cost_ns:.0f} ns, a handshake of OpenSSL's ({self.case.label}) "
             f"{self.handshake_ns / 1000:,.0f} µs of CPU time."
         )
 

@@ -1,13 +1,16 @@
-"""GnuTLS's own benchmark beside the worker: both at the same time on one core, where the scheduler lets them take turns
-of milliseconds, so that the machine's slow phases fall on both. Each reads its own CPU clock."""
+"""GnuTLS's own benchmark beside the worker: it is stopped and goes on, and in between the worker has its turn on the
+same core, so that the machine's slow phases fall on both. Each reads its own CPU clock, which stands still
+meanwhile."""
 
 import math
 import os
 import pty
 import re
 import select
+import signal
 import statistics
 import subprocess
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.lab import BATCH_NS, Lab, Scale
+from bench.lab import Lab, Scale
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate, Vector, trimmed_interval, verdict
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.runner.party import Party
 
 SUBJECT = "gnutls@system"
+TURN_NS = 50_000_000
 _SECTION = re.compile(r"\((?:TLS|VKO)[^ ]*\)")
 _TIME = re.compile(r"avg\. handshake time: (?P<value>[\d.]+) (?P<unit>ms|µs)")
 
@@ -89,12 +93,12 @@ def _round(lab: Lab) -> Iterator[tuple[str, float, float]]:
 
 def _beside(lab: Lab, case: Case, theirs: "_Transcript") -> float:
     """CPU nanoseconds of a handshake's turns, over all batches until the other program's section ends. The first of
-    each batch counts too: the other program has as many that begin with cold caches."""
+    each batch counts too: nothing is left out of what the other program measures either."""
     cpu_ns = handshakes = 0
     with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, batches=1), SUBJECT) as party:
-        party.batch(BATCH_NS)
-        while not theirs.is_over():
-            batch = party.batch(BATCH_NS)
+        while not theirs.is_over_after(TURN_NS / 1e9):
+            with theirs.stopped():
+                batch = party.batch(TURN_NS)
             cpu_ns += (batch.cpu_ns or 0) + (batch.first_ns or 0)
             handshakes += batch.handshakes + 1
     if handshakes == 0:
@@ -111,17 +115,30 @@ class Section:
 
 
 class _Transcript:
-    """What the program says, line by line as it says it, since it speaks to a terminal."""
+    """The program, and what it says, line by line as it says it, since it speaks to a terminal."""
 
-    def __init__(self, terminal: int) -> None:
+    def __init__(self, process: int, terminal: int) -> None:
+        self._process = process
         self._terminal = terminal
         self._unread = b""
         self._ended = False
 
-    def is_over(self) -> bool:
-        """Whether the section under way has ended, which the program says by naming it."""
-        while select.select([self._terminal], [], [], 0)[0] and self._read():
-            pass
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """While it does nothing."""
+        os.kill(self._process, signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            os.kill(self._process, signal.SIGCONT)
+
+    def is_over_after(self, seconds: float) -> bool:
+        """Let it run for so long; whether the section under way has ended by then, which it says by naming it."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and not self._ended:
+            if select.select([self._terminal], [], [], left)[0]:
+                self._read()
         return self._ended or _SECTION.search(self._unread.decode(errors="replace")) is not None
 
     def next_section(self) -> Section | None:
@@ -162,7 +179,7 @@ def _running(cpu: int | None) -> Iterator[_Transcript]:
             if cpu is not None:
                 os.sched_setaffinity(process.pid, {cpu})
             try:
-                yield _Transcript(ours)
+                yield _Transcript(process.pid, ours)
             finally:
                 process.terminate()
     finally:

@@ -23,8 +23,8 @@ all CPU time a handshake, making and freeing of objects included, and on our sid
 By itself OpenSSL also looks for the issuers of the server's certificate and tries to verify it on the client, which the
 worker leaves out (measurement.md, "What is proven"); *chainless*, the loop leaves them out too, so the difference
 between its two rows is theirs.
-`gnutls-cli --benchmark-tls-kx` runs at the same time as a worker on the same core, section by section, each by its own
-CPU clock; its average time of a handshake stands beside the worker's turns, and the interval is over rounds.
+`gnutls-cli --benchmark-tls-kx` is stopped every 50 ms for a turn of a worker of the same length on the same core. Each
+reads its own CPU clock; its average time of a handshake stands beside the worker's turns, the interval is over rounds.
 
 """
 DETECTION = """\
