@@ -80,7 +80,7 @@ function Row({ line, point, metric, time, cell }: RowProps) {
         {line.library} {point.version}
         {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </th>
-      <td className="whole">{line.build_profile_label}</td>
+      <td className="profile">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}
       <td className="number">{format.cost(estimate.value, metric)}</td>
       <td className="number">{format.interval(estimate, metric)}</td>

@@ -28,8 +28,9 @@ export function SeriesPage() {
   const series = useQuery({
     ...seriesOptions({ query: seriesQuery(search) }),
     placeholderData: keepPreviousData,
+    enabled: search.case !== "",
   });
-  const title = series.data?.case.title ?? search.case;
+  const title = series.data?.case.title ?? (search.case || "A case over versions");
   useTitle(title);
   return (
     <>
@@ -40,7 +41,9 @@ export function SeriesPage() {
       {filters.data && (
         <Controls search={search} filters={filters.data} series={series.data} change={change} />
       )}
-      {series.isError ? (
+      {search.case === "" ? (
+        <p>Choose a case.</p>
+      ) : series.isError ? (
         <Failed error={series.error} retry={() => void series.refetch()} />
       ) : series.data ? (
         <Results search={search} series={series.data} />
