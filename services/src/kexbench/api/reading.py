@@ -51,9 +51,7 @@ OneMetric = Annotated[Metric, Query(description="what is measured, per handshake
 OnePool = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
 OneCpuModel = Annotated[str | None, Query(description="default: that of the newest samples", max_length=200)]
 Libraries = Annotated[list[str] | None, Query(description="only these libraries", alias="library", max_length=50)]
-CaseId = Annotated[
-    str, Query(min_length=1, max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
-]
+CaseId = Annotated[str, Query(min_length=1, max_length=200, examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])]
 
 
 def _date_and_time(text: Any) -> Any:
