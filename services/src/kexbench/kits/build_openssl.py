@@ -23,6 +23,9 @@ _TARGETS = {
     "ppc64le": "linux-ppc64le",
     "s390x": "linux64-s390x",
 }
+_NO_DATE = {"SOURCE_DATE_EPOCH": "1"}
+"""The library keeps the time when it was built, unless told one: the same sources shall give the same bytes. Not 0,
+which Configure's Perl takes for none."""
 _USUAL_OPTION = {word: word.partition("-")[2] for word in _USUAL}
 _DISABLABLES = re.compile(r"my @disablables = \((.*?)\n\s*\);", re.DOTALL)
 _QUOTED = re.compile(r'"([^"\n]+)"')
@@ -55,7 +58,7 @@ class OpensslRecipe:
         places = [f"--prefix={PREFIX}", f"--openssldir={PREFIX}/ssl", "--libdir=lib"]
         attempt.run(["perl", "Configure", *kept, *places], stage="compile", timeout_s=300, folder=source)
         make = ["make", f"-j{attempt.share_of(self._jobs)}", "--silent"]
-        attempt.run([*make, "build_libs"], stage="compile", timeout_s=3600, folder=source)
+        attempt.run([*make, "build_libs"], stage="compile", timeout_s=3600, folder=source, environment=_NO_DATE)
         attempt.run(
             ["make", "--silent", f"DESTDIR={installed}", "install_dev"], stage="compile", timeout_s=300, folder=source
         )
