@@ -10,10 +10,11 @@ from pathlib import Path
 from kexbench.domain.kits import Package
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
+from kexbench.kits.source import INSTALLED
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
-PREFIX = "/kexbench"
+PREFIX = f"/{INSTALLED}"
 _USUAL = ("no-shared", "no-module", "no-tests", "no-docs", "no-apps", "no-makedepend", "enable-tls-deprecated-ec")
 """The last gives 4.0 the curves back that older versions have by default."""
 _TARGETS = {

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import tarfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from kexbench.domain.versions import version_key
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import Sources
+from kexbench.kits.unbuilt import unpack
 
 _CRATE = "openssl-src"
 _SOURCE = re.compile(r"crate/(?P<version>[0-9][0-9A-Za-z.-]*)")
@@ -105,9 +105,7 @@ class CrateOrigin:
             raise StepFailed("fetch", f"cargo fetched {name}, but keeps it nowhere in {self._home}")
         if hashlib.sha256(archive.read_bytes()).hexdigest() != release.sha256:
             raise StepFailed("fetch", f"{archive} has other contents than the registry's index promises", "delete it")
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
-        return folder / name / "openssl"
+        return unpack(archive, folder) / "openssl"
 
     def _cargo(self, attempt: Attempt, verb: str, *, requirement: str) -> None:
         """Run cargo in a project that needs nothing but the crate."""

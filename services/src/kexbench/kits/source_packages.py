@@ -7,7 +7,6 @@ import hashlib
 import re
 import secrets
 import shutil
-import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from kexbench.kits.mirrors import Mirror
 from kexbench.kits.private_apt import PrivateApt
 from kexbench.kits.process import Attempt
 from kexbench.kits.target import this_architecture
+from kexbench.kits.unbuilt import unpack
 
 _PRINTED = re.compile(
     r"^'\S+' (?P<name>[^_\s]+)_(?P<version>[^_\s]+)\.orig\.tar\.\w+ \d+ (?:SHA256:(?P<sha256>\w+))?", re.MULTILINE
@@ -61,12 +61,10 @@ class SourceArchive:
             self._fetch(package, archive, attempt)
         if hashlib.sha256(archive.read_bytes()).hexdigest() != package.sha256:
             raise StepFailed("fetch", f"{archive} has other contents than its name, a SHA-256, promises", "delete it")
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
-        roots = list(folder.iterdir())
-        if len(roots) != 1 or not roots[0].is_dir():
+        root = unpack(archive, folder)
+        if root == folder:
             raise StepFailed("fetch", f"the archive of {package.name} {package.version} holds more than one folder")
-        return roots[0]
+        return root
 
     def _fetch(self, package: Package, archive: Path, attempt: Attempt) -> None:
         self.refresh(attempt, forced=False)
