@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.lab import Lab
-from kexbench.analysis.estimates import Vector, log_ratios
-from kexbench.analysis.pairs import invocation_medians
+from kexbench.analysis.pairs import batches_of
+from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, Metric
@@ -49,10 +49,10 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
         turn = Turn(case.case_id, tuple(kits), number)
         done.append(_whole(measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)))
         yield number + 1
-    medians = {reference: invocation_medians(done, case.case_id, reference, Metric.CPU_NS) for reference in kits}
+    batches = {reference: batches_of(done, case.case_id, reference, Metric.CPU_NS) for reference in kits}
     yield Pools(
         case,
-        {share: log_ratios(medians[reference], medians[BASELINE]) for reference, share in shares.items()},
+        {share: log_ratios(batches[reference], batches[BASELINE]) for reference, share in shares.items()},
         pair_cpu_s=2 * (_children_cpu_s() - began_s) / len(kits) / invocations,
         discarded_batches=sum(one.discarded_batches for one in done),
         preempted_batches=sum(one.preempted_batches for one in done),

@@ -20,7 +20,8 @@ import numpy as np
 
 from bench.lab import Lab, Scale
 from bench.peers import Peer
-from kexbench.analysis.estimates import RatioEstimate, Vector, trimmed_interval, verdict
+from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
+from kexbench.analysis.rounds import Vector
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.runner.party import Party
 

@@ -10,6 +10,7 @@ from kexbench.domain.samples import Timer
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.order import rounds
 from kexbench.runner.party import Party
+from kexbench.runner.records import Batch
 from kexbench.runner.ticket import TicketKit
 
 TURNS = 5
@@ -35,17 +36,18 @@ class Overhead:
 def measure_overhead(lab: Lab, case: Case, subject: str, scale: Scale) -> Overhead:
     """Split and unsplit batches take turns in random order, in fresh processes each invocation."""
     kit = lab.kit(subject)
-    split: dict[str, float] = {}
-    unsplit: dict[str, float] = {}
+    split: dict[str, list[float]] = {}
+    unsplit: dict[str, list[float]] = {}
     costs, outside, timers = [], [], []
     for number in range(scale.invocations):
         found = _invocation(lab, case, subject, kit, scale.batches, number)
         if found is None:
             continue
         split[str(number)], unsplit[str(number)] = found.split_ns, found.unsplit_ns
-        costs.append(found.turns_ns)
-        outside.append(found.split_ns / found.turns_ns - 1)
-        timers.append(timers_ns(found.timer, found.turns_ns) / found.turns_ns)
+        cpu_ns = statistics.median(found.turns_ns)
+        costs.append(cpu_ns)
+        outside.append(statistics.median(found.split_ns) / cpu_ns - 1)
+        timers.append(timers_ns(found.timer, cpu_ns) / cpu_ns)
     ratio = compare(split, unsplit)
     if ratio is None:
         raise RuntimeError(f"{case.case_id}: too few undisturbed batches on this machine")
@@ -62,31 +64,37 @@ def measure_overhead(lab: Lab, case: Case, subject: str, scale: Scale) -> Overhe
 
 @dataclass(frozen=True)
 class _Found:
-    """Medians over the undisturbed batches of one invocation, per handshake."""
+    """The batches of one invocation's undisturbed rounds, per handshake."""
 
-    split_ns: float
-    unsplit_ns: float
-    turns_ns: float
+    split_ns: list[float]
+    unsplit_ns: list[float]
+    turns_ns: list[float]
     timer: Timer
 
 
 def _invocation(lab: Lab, case: Case, subject: str, kit: TicketKit, batches: int, number: int) -> _Found | None:
-    """None where every batch of a kind was disturbed."""
-    values: dict[str, list[float]] = {"split": [], "unsplit": []}
-    turns: list[float] = []
+    """None where every round was disturbed."""
+    undisturbed: list[dict[str, Batch]] = []
     with Party(lab.setting(case, {subject: kit}, batches), subject) as party:
-        for row, order in enumerate(rounds(tuple(values), WARM_UP_BATCHES + batches, f"{case.case_id}/{number}")):
-            for kind in order:
-                batch = party.batch(BATCH_NS, split=kind == "split")
-                if row < WARM_UP_BATCHES or batch.involuntary_switches:
-                    continue
-                values[kind].append(batch.thread_cpu_ns / batch.handshakes)
-                if kind == "split":
-                    turns.append(turns_ns(batch))
-        if not all(values.values()):
+        for row, order in enumerate(
+            rounds(("split", "unsplit"), WARM_UP_BATCHES + batches, f"{case.case_id}/{number}")
+        ):
+            found = {kind: party.batch(BATCH_NS, split=kind == "split") for kind in order}
+            if row >= WARM_UP_BATCHES and not any(batch.involuntary_switches for batch in found.values()):
+                undisturbed.append(found)
+        if not undisturbed:
             return None
-        medians = {kind: statistics.median(found) for kind, found in values.items()}
-        return _Found(medians["split"], medians["unsplit"], statistics.median(turns), party.timer)
+        return _Found(
+            split_ns=[_thread_ns(found["split"]) for found in undisturbed],
+            unsplit_ns=[_thread_ns(found["unsplit"]) for found in undisturbed],
+            turns_ns=[turns_ns(found["split"]) for found in undisturbed],
+            timer=party.timer,
+        )
+
+
+def _thread_ns(batch: Batch) -> float:
+    """All CPU time of the thread a handshake."""
+    return batch.thread_cpu_ns / batch.handshakes
 
 
 def timers_ns(timer: Timer, cpu_ns: float) -> float:

@@ -8,8 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from bench.lab import BATCH_NS, Lab, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
+from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
@@ -87,15 +90,16 @@ def compare_with_plain_loop(
     setting = lab.setting(case, {subject: lab.kit(subject)}, batches)
     files = setting.files
     folder = setting.ticket.material_folder
-    ours: dict[str, float] = {}
-    theirs: dict[str, float] = {}
+    ours: dict[str, list[float]] = {}
+    theirs: dict[str, list[float]] = {}
     turns: list[float] = []
     for invocation in range(invocations):
         plain = PlainLoop(
             program, case, folder / files.certificate, folder / files.key, lab.cpus.measuring, chainless=chainless
         )
         with plain, Party(setting, subject) as party:
-            mine, others = [], []
+            mine = ours[str(invocation)] = []
+            others = theirs[str(invocation)] = []
             for number in range(WARM_UP_BATCHES + batches):
                 batch, other = _one_each(party, plain, theirs_first=number % 2 == 1)
                 if number < WARM_UP_BATCHES:
@@ -103,14 +107,12 @@ def compare_with_plain_loop(
                 mine.append(batch.thread_cpu_ns / batch.handshakes)
                 turns.append(turns_ns(batch))
                 others.append(other)
-        ours[str(invocation)] = statistics.median(mine)
-        theirs[str(invocation)] = statistics.median(others)
     return Peer(
         case=case,
         name="plain OpenSSL loop, chainless" if chainless else "plain OpenSSL loop",
-        ours_ns=statistics.median(ours.values()),
+        ours_ns=float(np.median(medians(ours))),
         ours_turns_ns=statistics.median(turns),
-        theirs_ns=statistics.median(theirs.values()),
+        theirs_ns=float(np.median(medians(theirs))),
         ratio=compare(ours, theirs),
     )
 

@@ -1,6 +1,6 @@
 """Estimates and comparisons against known order statistics, other code and laws; coverage by simulation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,17 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kexbench.analysis.estimates import RatioEstimate, compare, estimate_median, verdict
+from kexbench.analysis.rounds import Batches
 
 costs = st.floats(1, 1e9)
 samples = st.lists(costs, min_size=3, max_size=15)
 pairs = st.lists(st.tuples(costs, costs), min_size=3, max_size=15)
 
 
-def numbered(values: Sequence[float], name: str = "") -> dict[str, float]:
-    return {f"{name}{number}": float(value) for number, value in enumerate(values)}
+def numbered(values: Sequence[float], name: str = "") -> dict[str, list[float]]:
+    """One batch an invocation."""
+    return {f"{name}{number}": [float(value)] for number, value in enumerate(values)}
 
 
-def compared(subject: Mapping[str, float], against: Mapping[str, float]) -> RatioEstimate:
+def compared(subject: Batches, against: Batches) -> RatioEstimate:
     found = compare(subject, against)
     assert found is not None
     return found
@@ -66,13 +68,13 @@ def test_three_shared_invocations_are_compared_in_pairs() -> None:
 
 
 def test_only_shared_invocations_count_where_there_are_enough() -> None:
-    subject = {**numbered([102, 102, 102]), "alone": 9999.0}
-    against = {**numbered([100, 100, 100]), "other": 1.0}
+    subject = {**numbered([102, 102, 102]), "alone": [9999.0]}
+    against = {**numbered([100, 100, 100]), "other": [1.0]}
     assert compared(subject, against) == compared(numbered([102, 102, 102]), numbered([100, 100, 100]))
 
 
 def test_two_shared_invocations_are_too_few_to_pair() -> None:
-    found = compared({"a": 1.0, "b": 1.1, "c": 1.2}, {"a": 1.0, "b": 1.1, "d": 1.2})
+    found = compared({"a": [1.0], "b": [1.1], "c": [1.2]}, {"a": [1.0], "b": [1.1], "d": [1.2]})
     assert not found.paired
 
 

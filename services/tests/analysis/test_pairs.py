@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
-from kexbench.analysis.pairs import invocation_medians, pair_verdict
+from kexbench.analysis.pairs import batches_of, pair_verdict
 from kexbench.domain.samples import Invocation, Metric
 from tests.builders import ECDSA, RSA, SPEC, a_run, an_invocation, an_outcome
 
@@ -94,7 +94,7 @@ def test_with_fewer_than_three_common_invocations_there_is_neither_ratio_nor_wha
     assert (found.ratio, found.resolves, found.invocations) == (None, None, 2)
 
 
-def test_a_median_of_zero_has_no_ratio_to_anything() -> None:
+def test_a_value_of_zero_has_no_ratio_to_anything() -> None:
     run = a_run()
     found = pair_verdict(
         [an_invocation(run, n, cpu_ns={ONE: 0, TWO: 200}) for n in range(4)], RSA, TWO, ONE, Metric.CPU_NS
@@ -111,8 +111,8 @@ def test_what_it_resolves_is_what_as_many_invocations_of_this_noise_detect() -> 
 
 def test_invocations_of_two_jobs_are_told_apart() -> None:
     run = a_run()
-    found = invocation_medians(
-        [an_invocation(run, n, cpu_ns={ONE: 100 + n}) for n in range(6)], RSA, ONE, Metric.CPU_NS
-    )
+    found = batches_of([an_invocation(run, n, cpu_ns={ONE: [100 + n, 90]}) for n in range(6)], RSA, ONE, Metric.CPU_NS)
     first, second = (job.job_id for job in run.plan.jobs)
-    assert found == {f"{first}/{n}": 100 + n for n in range(3)} | {f"{second}/{n}": 100 + n for n in range(3, 6)}
+    assert found == {f"{first}/{n}": (100 + n, 90) for n in range(3)} | {
+        f"{second}/{n}": (100 + n, 90) for n in range(3, 6)
+    }

@@ -11,13 +11,13 @@ from kexbench.analysis.qualification import CaseQualification, qualify_case
 NOISE, DRIFT, LAYOUT = 0.005, 0.03, 0.004
 
 
-def subjects(seed: int, offsets: Sequence[float], invocations: int = 200) -> list[dict[str, float]]:
-    """Of each subject a median an invocation: 500 us, slow phases that all share, noise and a layout of its own."""
+def subjects(seed: int, offsets: Sequence[float], invocations: int = 200) -> list[dict[str, list[float]]]:
+    """Of each subject one batch an invocation: 500 us, slow phases that all share, noise and a layout of its own."""
     random = np.random.default_rng(seed)
     phases = random.normal(0, DRIFT, invocations)
     return [
         {
-            str(place): float(5e5 * np.exp(offset + value))
+            str(place): [float(5e5 * np.exp(offset + value))]
             for place, value in enumerate(phases + random.normal(0, NOISE, invocations))
         }
         for offset in offsets
@@ -25,7 +25,7 @@ def subjects(seed: int, offsets: Sequence[float], invocations: int = 200) -> lis
 
 
 def qualified(
-    same: Sequence[dict[str, float]], relinked: Sequence[dict[str, float]] = (), group: int = 10
+    same: Sequence[dict[str, list[float]]], relinked: Sequence[dict[str, list[float]]] = (), group: int = 10
 ) -> CaseQualification:
     found = qualify_case("case", same, relinked, group=group, seed=1)
     assert found is not None
@@ -129,10 +129,10 @@ def test_a_pool_too_small_for_two_groups_has_no_false_positive_rate() -> None:
         [],
         subjects(1, [0]),
         subjects(1, [0, 0], invocations=2),
-        [{"a": 1.0, "b": 1.0, "c": 1.0}, {"d": 1.0, "e": 1.0, "f": 1.0}],
-        [{"a": 1.0, "b": 0.0, "c": 1.0}, {"a": 1.0, "b": 1.0, "c": 1.0}],
+        [{"a": [1.0], "b": [1.0], "c": [1.0]}, {"d": [1.0], "e": [1.0], "f": [1.0]}],
+        [{"a": [1.0], "b": [0.0], "c": [1.0]}, {"a": [1.0], "b": [1.0], "c": [1.0]}],
     ],
     ids=["none", "one subject", "two invocations", "never together", "a zero"],
 )
-def test_what_is_no_aa_run_is_not_judged(same: list[dict[str, float]]) -> None:
+def test_what_is_no_aa_run_is_not_judged(same: list[dict[str, list[float]]]) -> None:
     assert qualify_case("case", same, group=10, seed=1) is None

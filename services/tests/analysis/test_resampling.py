@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.analysis.estimates import Vector, compare
+from kexbench.analysis.estimates import compare
 from kexbench.analysis.resampling import Rejections, excludes_one, partition, rejections, wilson
+from kexbench.analysis.rounds import Vector
 
 
 def resampled(pool: Vector, group: int = 10, partitions: int = 50, alpha: float = 0.01, seed: int = 1) -> Rejections:
@@ -29,7 +30,8 @@ def test_a_group_is_tested_as_two_subjects_are_compared() -> None:
     samples = np.random.default_rng(2).normal(0.01, 0.012, (200, 10))
     for row, excluded in zip(samples, excludes_one(samples, 0.05), strict=True):
         found = compare(
-            {str(place): float(np.exp(log)) for place, log in enumerate(row)}, dict.fromkeys("0123456789", 1)
+            {str(place): [float(np.exp(log))] for place, log in enumerate(row)},
+            {place: [1.0] for place in "0123456789"},
         )
         assert found is not None
         assert found.low is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.estimates import compare
+from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import HostMove, host_moves, through_sentinel
 
 CASES = {"rsa": 900.0, "dhe": 4000.0, "ecdhe": 300.0, "ecdsa": 150.0, "x25519": 120.0}
@@ -77,13 +78,13 @@ def test_fewer_than_three_usable_cases_tell_nothing(broken: list[float]) -> None
     assert host_moves({**earlier, "c": broken}, earlier) is None
 
 
-def invocations(run: str, cost: float, host: float, seed: int) -> tuple[dict[str, float], dict[str, float]]:
+def invocations(run: str, cost: float, host: float, seed: int) -> tuple[Batches, Batches]:
     """A subject and the sentinel in ten invocations of one run, both with the host's slow phases in them."""
     random = np.random.default_rng(seed)
     phases = host * np.exp(random.normal(0, 0.05, 10))
     own, sentinel = (
         {
-            f"{run}/{number}": float(value)
+            f"{run}/{number}": [float(value)]
             for number, value in enumerate(level * phases * random.lognormal(0, 0.002, 10))
         }
         for level in (cost, 300.0)
@@ -109,5 +110,8 @@ def test_through_the_sentinel_a_slower_library_is_seen_on_a_faster_host() -> Non
 
 
 def test_only_invocations_that_hold_both_go_through_the_sentinel() -> None:
-    subject, sentinel = {"1": 6.0, "2": 8.0, "3": 9.0, "4": 0.0}, {"1": 3.0, "3": 0.0, "4": 2.0, "5": 1.0}
-    assert through_sentinel(subject, sentinel) == {"1": 2.0}
+    subject, sentinel = (
+        {"1": [6.0], "2": [8.0], "3": [9.0], "4": [0.0]},
+        {"1": [3.0], "3": [0.0], "4": [2.0], "5": [1.0]},
+    )
+    assert through_sentinel(subject, sentinel) == {"1": [pytest.approx(2)]}

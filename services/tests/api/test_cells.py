@@ -10,7 +10,7 @@ from kexbench.api.cells import (
     DIFFERENT_RUN,
     THROUGH_SENTINEL,
     Chosen,
-    SentinelMedians,
+    SentinelBatches,
     Sentinels,
     cases_in_order,
     subjects_in_order,
@@ -20,23 +20,23 @@ from kexbench.api.models import Cell, Change
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
-from kexbench.store.port import MedianRow, OutcomeRow, SubjectRow
+from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
 from tests.builders import NOON, RSA, a_plan
 
 CASE = a_plan().case(RSA)
 
 
 def cells(
-    medians: list[MedianRow], outcomes: list[OutcomeRow], frozen: Sentinels | None = None, chosen: Chosen | None = None
+    samples: list[SampleRow], outcomes: list[OutcomeRow], frozen: Sentinels | None = None, chosen: Chosen | None = None
 ) -> list[Cell]:
-    return all_cells(medians, outcomes, frozen or {}, chosen or {})
+    return all_cells(samples, outcomes, frozen or {}, chosen or {})
 
 
 def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> SubjectRow:
     return SubjectRow(library, version, version_key(version), source, profile, f"label of {profile}", f"kit {version}")
 
 
-def medians(
+def samples(
     subject: SubjectRow,
     value: float,
     *,
@@ -44,8 +44,11 @@ def medians(
     units: str = "abcdef",
     at: datetime = NOON,
     case: Case = CASE,
-) -> list[MedianRow]:
-    return [MedianRow(case, subject, run, at, unit, value + number) for number, unit in enumerate(units)]
+) -> list[SampleRow]:
+    return [
+        SampleRow(case, subject, run, at, unit, value + number, [value + number] * 3)
+        for number, unit in enumerate(units)
+    ]
 
 
 def an_outcome_row(subject: SubjectRow, *, run: str = "run", at: datetime = NOON) -> OutcomeRow:
@@ -65,7 +68,7 @@ def change_of(found: list[Cell], subject: SubjectRow) -> Change:
 
 def test_a_version_is_compared_with_the_one_before_it_in_version_order() -> None:
     versions = ["3.10", "3.9", "4.0", "1.1.1w"]
-    found = cells([row for version in versions for row in medians(a_subject(version), 100)], [])
+    found = cells([row for version in versions for row in samples(a_subject(version), 100)], [])
     against = {cell.subject.partition("~")[0]: cell.change.against.partition("~")[0] for cell in found if cell.change}
     assert against == {
         "openssl@3.9": "openssl@1.1.1w",
@@ -75,13 +78,13 @@ def test_a_version_is_compared_with_the_one_before_it_in_version_order() -> None
 
 
 def test_libraries_are_not_compared_with_each_other() -> None:
-    rows = medians(a_subject("3.0"), 100) + medians(a_subject("3.8", library="gnutls"), 100)
+    rows = samples(a_subject("3.0"), 100) + samples(a_subject("3.8", library="gnutls"), 100)
     assert all(cell.change is None for cell in cells(rows, []))
 
 
 def test_an_older_version_of_the_same_build_profile_is_preferred_to_a_nearer_one() -> None:
     old, near, new = a_subject("3.0", profile="p"), a_subject("3.4", profile="q"), a_subject("3.5", profile="p")
-    found = cells(medians(old, 100) + medians(near, 100) + medians(new, 100), [])
+    found = cells(samples(old, 100) + samples(near, 100) + samples(new, 100), [])
     assert change_of(found, new).against.startswith("openssl@3.0~")
     assert change_of(found, new).warnings == []
     assert change_of(found, near).warnings == [DIFFERENT_PROFILE]
@@ -89,34 +92,34 @@ def test_an_older_version_of_the_same_build_profile_is_preferred_to_a_nearer_one
 
 def test_a_version_without_numbers_is_passed_over() -> None:
     old, broken, new = a_subject("3.0"), a_subject("3.4"), a_subject("3.5")
-    found = cells(medians(old, 100) + medians(new, 100), [an_outcome_row(broken)])
+    found = cells(samples(old, 100) + samples(new, 100), [an_outcome_row(broken)])
     assert change_of(found, new).against.startswith("openssl@3.0~")
     assert cell_of(found, broken).change is None
 
 
 def test_invocations_of_different_runs_are_never_paired_however_they_are_numbered() -> None:
     old, new = a_subject("3.0"), a_subject("3.5")
-    found = cells(medians(old, 100, run="one") + medians(new, 100, run="two"), [])
+    found = cells(samples(old, 100, run="one") + samples(new, 100, run="two"), [])
     assert not change_of(found, new).paired
     assert change_of(found, new).warnings == [DIFFERENT_RUN]
 
 
 def test_subjects_of_one_run_that_were_never_measured_together_are_marked() -> None:
     old, new = a_subject("3.0"), a_subject("3.5")
-    found = cells(medians(old, 100, units="abc") + medians(new, 100, units="xyz"), [])
+    found = cells(samples(old, 100, units="abc") + samples(new, 100, units="xyz"), [])
     assert not change_of(found, new).paired
     assert change_of(found, new).warnings == [DIFFERENT_INVOCATIONS]
 
 
 def test_interleaved_subjects_of_one_run_are_paired_without_a_warning() -> None:
     old, new = a_subject("3.0"), a_subject("3.5")
-    change = change_of(cells(medians(old, 100) + medians(new, 110), []), new)
+    change = change_of(cells(samples(old, 100) + samples(new, 110), []), new)
     assert (change.paired, change.warnings, change.verdict) == (True, [], "more")
 
 
 def test_too_few_invocations_give_a_number_and_no_change() -> None:
     new = a_subject("3.5")
-    found = cells(medians(a_subject("3.0"), 100, units="ab") + medians(new, 100, units="ab"), [])
+    found = cells(samples(a_subject("3.0"), 100, units="ab") + samples(new, 100, units="ab"), [])
     assert cell_of(found, new).change is None
     estimate = cell_of(found, new).estimate
     assert estimate is not None
@@ -126,7 +129,7 @@ def test_too_few_invocations_give_a_number_and_no_change() -> None:
 @pytest.mark.parametrize(("day", "shown"), [(-1, False), (1, True)])
 def test_trouble_of_another_run_is_shown_only_where_it_is_newer_than_the_numbers(day: int, shown: bool) -> None:
     subject = a_subject("3.0")
-    (cell,) = cells(medians(subject, 100), [an_outcome_row(subject, run="other", at=NOON + timedelta(days=day))])
+    (cell,) = cells(samples(subject, 100), [an_outcome_row(subject, run="other", at=NOON + timedelta(days=day))])
     assert (cell.outcome is not None) is shown
     assert cell.estimate is not None
     assert (cell.run_id, cell.measured_at) == ("run", NOON)
@@ -134,7 +137,7 @@ def test_trouble_of_another_run_is_shown_only_where_it_is_newer_than_the_numbers
 
 def test_trouble_of_the_same_run_stands_beside_its_numbers() -> None:
     subject = a_subject("3.0")
-    (cell,) = cells(medians(subject, 100, units="abc"), [an_outcome_row(subject)])
+    (cell,) = cells(samples(subject, 100, units="abc"), [an_outcome_row(subject)])
     assert cell.outcome is not None
     assert cell.estimate is not None
     assert (cell.outcome.kind, cell.outcome.invocations) == (OutcomeKind.CRASHED, 2)
@@ -144,10 +147,10 @@ def test_subjects_stand_by_library_then_version_and_the_newest_kit_speaks_for_it
     newest = a_subject("3.9")
     older = SubjectRow(**{**vars(newest), "kit_id": "older kit"})
     rows = [
-        *medians(a_subject("3.10"), 1),
-        *medians(newest, 1, at=NOON + timedelta(days=1)),
-        *medians(older, 1),
-        *medians(a_subject("3.8", library="gnutls"), 1),
+        *samples(a_subject("3.10"), 1),
+        *samples(newest, 1, at=NOON + timedelta(days=1)),
+        *samples(older, 1),
+        *samples(a_subject("3.8", library="gnutls"), 1),
     ]
     found = subjects_in_order(rows)
     assert [(view.library, view.version) for view in found] == [
@@ -172,7 +175,7 @@ def test_cases_stand_as_a_person_would_sort_them() -> None:
         case(KeyExchange.ECDHE_ECDSA, group="P-256"),
         case(KeyExchange.ECDHE_RSA, 2048, "P-256", Protocol.TLS_1_3),
     ]
-    rows = [row for each in reversed(in_order) for row in medians(a_subject("3.0"), 1, case=each)]
+    rows = [row for each in reversed(in_order) for row in samples(a_subject("3.0"), 1, case=each)]
     assert cases_in_order(rows) == in_order
 
 
@@ -196,26 +199,26 @@ def test_variations_of_a_case_stand_behind_it_from_few_to_many() -> None:
         case(4096),
         Case.model_validate({"protocol": "default", "key_exchange": "default-RSA", "rsa_bits": 1024, "cipher": "-"}),
     ]
-    rows = [row for each in reversed(in_order) for row in medians(a_subject("3.0"), 1, case=each)]
+    rows = [row for each in reversed(in_order) for row in samples(a_subject("3.0"), 1, case=each)]
     assert cases_in_order(rows) == in_order
 
 
 def frozen(run: str, value: float, kit_id: str = "frozen") -> Sentinels:
-    return {(run, RSA): SentinelMedians(kit_id, {unit: value + number for number, unit in enumerate("abcdef")})}
+    return {(run, RSA): SentinelBatches(kit_id, {unit: [value + number] * 3 for number, unit in enumerate("abcdef")})}
 
 
 def test_a_cell_is_set_beside_the_sentinel_of_its_own_invocations() -> None:
     subject = a_subject("3.0")
-    (cell,) = cells(medians(subject, 200), [], frozen("run", 100))
+    (cell,) = cells(samples(subject, 200), [], frozen("run", 100))
     assert cell.to_sentinel is not None
     assert 1.9 < cell.to_sentinel.ratio < 2
-    (alone,) = cells(medians(subject, 200), [], frozen("other", 100))
+    (alone,) = cells(samples(subject, 200), [], frozen("other", 100))
     assert alone.to_sentinel is None
 
 
 def test_two_runs_are_compared_through_their_sentinel_so_that_a_slower_machine_is_no_regression() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
-    rows = medians(old, 1000, run="one") + medians(new, 1100, run="two")
+    rows = samples(old, 1000, run="one") + samples(new, 1100, run="two")
     slowed = {**frozen("one", 10_000), **frozen("two", 11_000)}
     change = change_of(cells(rows, [], slowed), new)
     assert change.warnings == [THROUGH_SENTINEL]
@@ -243,6 +246,6 @@ def test_default_settings_that_chose_something_else_are_marked() -> None:
         ("run", case.case_id, "openssl@system"): usual,
         ("run", case.case_id, "openssl@debian/trixie"): hybrid,
     }
-    found = cells(medians(old, 100, case=case) + medians(new, 100, case=case), [], chosen=chosen)
+    found = cells(samples(old, 100, case=case) + samples(new, 100, case=case), [], chosen=chosen)
     assert change_of(found, new).warnings == ["negotiated differently: group X25519MLKEM768 instead of X25519"]
     assert cell_of(found, new).negotiated == hybrid

@@ -43,14 +43,14 @@ def whole_state(store: Store, run: Run) -> dict[str, Any]:
         "invocations": store.invocations(run.run_id),
         "hosts": store.host_kinds(),
         "subjects": store.subjects(),
-        "medians": store.medians(CPU),
+        "medians": store.samples(CPU),
         "outcomes": store.outcomes(CPU),
         "export": list(store.export(CPU)),
     }
 
 
 def medians(store: Store, selection: Selection = CPU) -> list[tuple[str, float]]:
-    return [(f"{row.subject.library}@{row.subject.source}", row.median) for row in store.medians(selection)]
+    return [(f"{row.subject.library}@{row.subject.source}", row.median) for row in store.samples(selection)]
 
 
 def started(store: Store, run: Run | None = None) -> Run:
@@ -85,7 +85,7 @@ def test_a_run_comes_back_as_it_was(store: Store) -> None:
 def test_an_invocation_comes_back_as_medians_subjects_hosts_and_values(store: Store) -> None:
     run = started(store)
     store.add_invocation(run, an_invocation(run, 4, cpu_ns={ONE: [1000, 1020, 1001], TWO: [2000, 2100]}))
-    first, second = store.medians(CPU)
+    first, second = store.samples(CPU)
     assert (first.median, second.median) == (1001, 2050)
     assert (first.case, first.run_id) == (run.plan.case(RSA), run.run_id)
     assert first.measured_at == NOON + timedelta(minutes=1, seconds=4)
@@ -265,7 +265,7 @@ def test_versions_stand_in_the_order_of_versions(store: Store) -> None:
     store.add_invocation(run, an_invocation(run, cpu_ns=dict.fromkeys(run.kits, 1)))
     in_order = ["3.9", "3.9.1", "3.10", "10.0"]
     assert [row.version for row in store.subjects()] == in_order
-    assert [row.subject.version for row in store.medians(CPU)] == in_order
+    assert [row.subject.version for row in store.samples(CPU)] == in_order
     assert [row["version"] for row in store.export(CPU)] == in_order
 
 
@@ -281,7 +281,7 @@ def test_a_selection_narrows_every_dimension(store: Store) -> None:
 
     def count(**narrowed: Any) -> int:
         selection = Selection(Metric.CPU_NS, **narrowed)
-        return len(store.medians(selection)) + len(list(store.export(selection)))
+        return len(store.samples(selection)) + len(list(store.export(selection)))
 
     assert count(run_id="there") == 4 + 4
     assert count(cpu_model="Other CPU") == 4 + 4
@@ -302,13 +302,13 @@ def test_no_text_of_a_user_is_more_than_a_value(store: Store) -> None:
     run = started(store)
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1}))
     for text in filter(None, HOSTILE):
-        assert store.medians(replace(CPU, pool=text)) == [], text
-        assert store.medians(replace(CPU, cpu_model=text)) == [], text
-        assert store.medians(replace(CPU, case_id=text)) == [], text
-        assert store.medians(replace(CPU, run_id=text)) == [], text
+        assert store.samples(replace(CPU, pool=text)) == [], text
+        assert store.samples(replace(CPU, cpu_model=text)) == [], text
+        assert store.samples(replace(CPU, case_id=text)) == [], text
+        assert store.samples(replace(CPU, run_id=text)) == [], text
         assert store.run(text) is None
-    assert store.medians(Selection(Metric.CPU_NS, libraries=tuple(HOSTILE))) == []
-    assert len(store.medians(Selection(Metric.CPU_NS, libraries=(*HOSTILE, "fake")))) == 1
+    assert store.samples(Selection(Metric.CPU_NS, libraries=tuple(HOSTILE))) == []
+    assert len(store.samples(Selection(Metric.CPU_NS, libraries=(*HOSTILE, "fake")))) == 1
     assert store.progress(HOSTILE) == {}
 
 
@@ -383,7 +383,7 @@ def test_threads_may_read_and_write_at_once(store: Store) -> None:
 
     def add(number: int) -> int:
         store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: number + 1}))
-        return len(store.medians(CPU))
+        return len(store.samples(CPU))
 
     with ThreadPoolExecutor(6) as pool:
         seen = list(pool.map(add, range(12)))

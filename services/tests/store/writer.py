@@ -35,7 +35,7 @@ def main(folder: str, verb: str) -> None:
         exported = sorted((row["invocation"], row["version"]) for row in store.export(Selection(Metric.CPU_NS)))
         print(
             json.dumps(
-                {"invocations": keys, "exported": exported, "medians": len(store.medians(Selection(Metric.CPU_NS)))}
+                {"invocations": keys, "exported": exported, "medians": len(store.samples(Selection(Metric.CPU_NS)))}
             )
         )
     store.close()

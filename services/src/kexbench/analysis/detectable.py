@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, TRIM, Vector, trimmed_means
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, TRIM, trimmed_means
+from kexbench.analysis.rounds import Vector
 
 ALPHA = 0.01
 """Two-sided: of 100 comparisons of a subject with itself one may look like a change."""

@@ -1,16 +1,19 @@
 """The estimate of one cell and the comparison of two, both over invocations, the statistical unit.
 
 Assumption stated once: invocations of one cell are exchangeable. Batches of one process are not
-independent, so an invocation counts as one value, the median of its batches.
+independent, so an invocation counts as one value: of one subject the median of its batches, of two the median over
+rounds (analysis/rounds.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy  # scipy.stats takes a second to import and is loaded on first use
+
+from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 
 CONFIDENCE = 0.95
 TRIM = 0.2
@@ -19,7 +22,6 @@ MIN_COMPARED_INVOCATIONS = 3
 RELEVANT = 0.005
 """Differences below half a percent are not called a change, however sure they are."""
 
-Vector: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
 Verdict = Literal["more", "less", "same", "unresolved"]
 
@@ -73,30 +75,22 @@ def _interval_ranks(count: int) -> tuple[int, int] | None:
     return int(interval.low), int(interval.high)
 
 
-def compare(subject: Mapping[str, float], against: Mapping[str, float]) -> RatioEstimate | None:
-    """The ratio subject / against from invocation medians by invocation, or None when there are too few.
+def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
+    """The ratio subject / against from batch values by invocation, or None when there are too few.
 
     Where at least three invocations hold both, only those count: paired log ratios, 20% trimmed mean
     and its t interval with the winsorised variance (Tukey & McLaughlin 1963; Wilcox, Introduction
     to Robust Estimation, section 4.4). Otherwise Welch's t interval over the log medians, which is weaker.
-    None as well where a median is zero, which has no ratio to anything.
+    None as well where a value is zero, which has no ratio to anything.
     """
-    if min([*subject.values(), *against.values(), 1]) <= 0:
+    if not all_positive(subject, against):
         return None
     logs = log_ratios(subject, against)
     if len(logs) >= MIN_COMPARED_INVOCATIONS:
         return _ratio(*trimmed_interval(logs), paired=True)
     if min(len(subject), len(against)) < MIN_COMPARED_INVOCATIONS:
         return None
-    first, second = np.log(list(subject.values())), np.log(list(against.values()))
-    return _ratio(*_welch_interval(first, second), paired=False)
-
-
-def log_ratios(subject: Mapping[str, float], against: Mapping[str, float]) -> Vector:
-    """Of the invocations that hold both, in the order of their names; all values above 0."""
-    shared = sorted(subject.keys() & against.keys())
-    ratios: Vector = np.log([subject[key] for key in shared]) - np.log([against[key] for key in shared])
-    return ratios
+    return _ratio(*_welch_interval(np.log(medians(subject)), np.log(medians(against))), paired=False)
 
 
 def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]:

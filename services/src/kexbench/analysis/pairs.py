@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RatioEstimate, compare, log_ratios
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RatioEstimate, compare
+from kexbench.analysis.rounds import Batches, all_positive, log_ratios, medians
 from kexbench.domain.samples import Invocation, Metric
 
 
@@ -25,12 +26,9 @@ class PairVerdict:
     invocations: int
 
 
-def invocation_medians(
-    invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric
-) -> dict[str, float]:
-    """The median over batches by invocation."""
+def batches_of(invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric) -> Batches:
     return {
-        f"{found.job_id}/{found.invocation}": float(np.median(sample.values))
+        f"{found.job_id}/{found.invocation}": sample.values
         for found in invocations
         if found.case_id == case_id
         for sample in found.samples
@@ -42,17 +40,17 @@ def pair_verdict(
     invocations: list[Invocation], case_id: str, subject: str, against: str, metric: Metric
 ) -> PairVerdict | None:
     """None where either has no number in the case."""
-    first = invocation_medians(invocations, case_id, subject, metric)
-    second = invocation_medians(invocations, case_id, against, metric)
+    first = batches_of(invocations, case_id, subject, metric)
+    second = batches_of(invocations, case_id, against, metric)
     if not first or not second:
         return None
     shared = len(first.keys() & second.keys())
-    enough = shared >= MIN_COMPARED_INVOCATIONS and min([*first.values(), *second.values()]) > 0
+    enough = shared >= MIN_COMPARED_INVOCATIONS and all_positive(first, second)
     return PairVerdict(
         case_id=case_id,
         metric=metric,
-        subject_ns=float(np.median(list(first.values()))),
-        against_ns=float(np.median(list(second.values()))),
+        subject_ns=float(np.median(medians(first))),
+        against_ns=float(np.median(medians(second))),
         ratio=compare(first, second),
         resolves=smallest_detectable_change(pair_sd_of(log_ratios(first, second)), shared) if enough else None,
         invocations=shared,

@@ -8,8 +8,9 @@ import numpy as np
 import scipy
 
 from kexbench.analysis.detectable import POWER
-from kexbench.analysis.estimates import CONFIDENCE, Matrix, Vector, trimmed_interval
+from kexbench.analysis.estimates import CONFIDENCE, Matrix, trimmed_interval
 from kexbench.analysis.resampling import Rejections, excludes_one, partition, rejections
+from kexbench.analysis.rounds import Vector
 
 BOOTSTRAPS = 200
 BOOTSTRAP_GROUPS = 600

@@ -4,22 +4,19 @@ In an A/A run one kit takes part as two subjects in the same invocations, beside
 source. Whatever differs then is the machine's noise, or the layout that a linker chose.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 
 from kexbench.analysis.detectable import ALPHA, POWER, invocations_for, pair_sd_of, smallest_detectable_change
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, Vector, log_ratios, trimmed_means
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, trimmed_means
 from kexbench.analysis.resampling import Rejections, rejections
+from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 
 MIN_RELINKS = 3
 PARTITIONS = 200
-
-Medians: TypeAlias = Mapping[str, float]
-"""Of one subject in one case: invocation medians by invocation."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +53,8 @@ class CaseQualification:
 
 def qualify_case(
     case_id: str,
-    same: Sequence[Medians],
-    relinked: Sequence[Medians] = (),
+    same: Sequence[Batches],
+    relinked: Sequence[Batches] = (),
     *,
     group: int,
     seed: int,
@@ -65,12 +62,12 @@ def qualify_case(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> CaseQualification | None:
-    """Judge a case from the medians of subjects of the same kit, taken in pairs (the first with the second, the third
+    """Judge a case from the batches of subjects of the same kit, taken in pairs (the first with the second, the third
     with the fourth), and of relinked ones. `group`: invocations of the comparisons to come.
 
-    None where fewer than three invocations hold a pair, or a median is zero.
+    None where fewer than three invocations hold a pair, or a value is zero.
     """
-    if any(median <= 0 for subject in (*same, *relinked) for median in subject.values()):
+    if not all_positive(*same, *relinked):
         return None
     pairs = [log_ratios(first, second) for first, second in zip(same[::2], same[1::2], strict=False)]
     pool: Vector = np.concatenate(pairs) if pairs else np.array([])
@@ -95,13 +92,13 @@ def qualify_case(
     )
 
 
-def _cv(subjects: Sequence[Medians]) -> float:
+def _cv(subjects: Sequence[Batches]) -> float:
     """Pooled over the subjects, each around its own mean."""
-    variances = [np.log(list(subject.values())).var(ddof=1) for subject in subjects if len(subject) > 1]
+    variances = [np.log(medians(subject)).var(ddof=1) for subject in subjects if len(subject) > 1]
     return float(np.sqrt(np.mean(variances)))
 
 
-def _layout_sd(relinked: Sequence[Medians]) -> float | None:
+def _layout_sd(relinked: Sequence[Batches]) -> float | None:
     """The root of the variance component between relinks, by the method of moments (Searle, Casella & McCulloch,
     Variance Components, chapter 3): a pair's squared difference is on average twice the layout's variance and the
     square of its own standard error, so half of what the error leaves, averaged over all pairs, is the layout's

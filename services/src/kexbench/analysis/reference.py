@@ -53,8 +53,8 @@ def rate_of(estimate: MedianEstimate) -> Rate:
 def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> RatioEstimate | None:
     """How many times the baseline's rate a case has. Cases run in sets of their own, so nothing is paired."""
     return compare(
-        {f"baseline {index}": value for index, value in enumerate(baseline)},
-        {f"case {index}": value for index, value in enumerate(case)},
+        {f"baseline {index}": (value,) for index, value in enumerate(baseline)},
+        {f"case {index}": (value,) for index, value in enumerate(case)},
     )
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import CONFIDENCE, Vector, trimmed_means
+from kexbench.analysis.estimates import CONFIDENCE, trimmed_means
+from kexbench.analysis.rounds import Vector
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import TypeVar, cast
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, Matrix, Vector, compare
+from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, Matrix, compare
+from kexbench.analysis.rounds import Vector
 
 BOOTSTRAPS = 400
 NEGLIGIBLE = 1e-9
@@ -93,10 +94,10 @@ def fit_scaling(
 
 def efficiencies(rates: Mapping[int, Sequence[float]]) -> dict[int, Efficiency]:
     """Of each thread count above 1 with three invocations or more; empty without as many of one thread."""
-    alone = {f"1 {index}": value for index, value in enumerate(rates.get(1, ()))}
+    alone = {f"1 {index}": (value,) for index, value in enumerate(rates.get(1, ()))}
     found = {}
     for threads, values in sorted(rates.items()):
-        together = {f"{threads} {index}": value for index, value in enumerate(values)}
+        together = {f"{threads} {index}": (value,) for index, value in enumerate(values)}
         if threads > 1 and (ratio := compare(together, alone)):
             low, high = (None if bound is None else bound / threads for bound in (ratio.low, ratio.high))
             found[threads] = Efficiency(ratio.ratio / threads, low, high)

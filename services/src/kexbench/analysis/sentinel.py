@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT, trimmed_interval
+from kexbench.analysis.rounds import Batches, by_round
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,16 @@ class HostMove:
     """The whole interval lies beyond 0.5% on one side: a host event, and no regression of any library."""
 
 
-def through_sentinel(subject: Mapping[str, float], sentinel: Mapping[str, float]) -> dict[str, float]:
-    """A subject's value relative to the sentinel's in the same invocation, for each invocation that holds both.
+def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, list[float]]:
+    """A subject's values relative to the sentinel's in the same round, for each invocation that holds both.
 
     Two runs are comparable as such ratios, since what the host did is in both values. The keys stay those of one
     run: before two runs go to `compare`, put the run's id before them, else equal numbers look like pairs.
     """
     return {
-        key: value / sentinel[key]
-        for key, value in subject.items()
-        if key in sentinel and min(value, sentinel[key]) > 0
+        key: np.exp(by_round(values, sentinel[key])).tolist()
+        for key, values in subject.items()
+        if key in sentinel and min(*values, *sentinel[key]) > 0
     }
 
 

@@ -1,42 +1,43 @@
 """Cells from rows: which numbers stand together, what each is compared with, and the warnings that travel along."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from kexbench.analysis.estimates import compare, estimate_median
+from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
 from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
 from kexbench.domain.cases import Case, CpuFeatures
 from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
 from kexbench.domain.samples import Negotiated
-from kexbench.store.port import MedianRow, NegotiatedRow, OutcomeRow, SubjectRow
+from kexbench.store.port import NegotiatedRow, OutcomeRow, SampleRow, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
 DIFFERENT_RUN = "measured in different runs"
 DIFFERENT_INVOCATIONS = "not interleaved"
 THROUGH_SENTINEL = "measured in different runs, compared through the sentinel"
 NEGOTIATED_FIELDS = ("protocol", "cipher", "group", "signature")
-Sentinels = Mapping[tuple[str, str], "SentinelMedians"]
+Sentinels = Mapping[tuple[str, str], "SentinelBatches"]
 """By run and case."""
 Chosen = Mapping[tuple[str, str, str], Negotiated]
 """What the library chose, by run, case and the subject's reference."""
 
 
 @dataclass(frozen=True)
-class SentinelMedians:
+class SentinelBatches:
     """What the frozen subject cost in one run and case, by invocation."""
 
     kit_id: str
-    medians: Mapping[str, float]
+    batches: Batches
 
 
-def sentinels(rows: Iterable[MedianRow]) -> dict[tuple[str, str], SentinelMedians]:
-    found: dict[tuple[str, str], tuple[str, dict[str, float]]] = {}
+def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], SentinelBatches]:
+    found: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
     for row in rows:
-        found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.median
-    return {key: SentinelMedians(kit_id, medians) for key, (kit_id, medians) in found.items()}
+        found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
+    return {key: SentinelBatches(kit_id, batches) for key, (kit_id, batches) in found.items()}
 
 
 def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiated]:
@@ -60,15 +61,16 @@ class _Gathered:
     subject: SubjectRow
     run_id: str = ""
     measured_at: datetime | None = None
-    medians: dict[str, float] = field(default_factory=dict)
+    medians: list[float] = field(default_factory=list)
+    batches: dict[str, Sequence[float]] = field(default_factory=dict)
     outcome: OutcomeRow | None = None
-    sentinel: SentinelMedians | None = None
+    sentinel: SentinelBatches | None = None
     negotiated: Negotiated | None = None
 
 
-def subjects_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[SubjectView]:
+def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[SubjectView]:
     """Each subject once, by library, then version; of kits that share a name the newest measured."""
-    newest: dict[str, MedianRow | OutcomeRow] = {}
+    newest: dict[str, SampleRow | OutcomeRow] = {}
     for row in rows:
         known = newest.get(subject_name(row.subject))
         if known is None or known.measured_at < row.measured_at:
@@ -77,7 +79,7 @@ def subjects_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[SubjectVie
     return [subject_view(row.subject) for row in ordered]
 
 
-def cases_in_order(rows: Iterable[MedianRow | OutcomeRow]) -> list[Case]:
+def cases_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[Case]:
     """Each case once: by protocol, key exchange, then the numbers that a person would sort by; variations of a case
     stand behind it."""
     return sorted({row.case.case_id: row.case for row in rows}.values(), key=_case_order)
@@ -107,10 +109,10 @@ def _case_order(case: Case) -> tuple[int | str, ...]:
 
 
 def cells(
-    medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow], frozen: Sentinels, negotiated: Chosen
+    samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow], frozen: Sentinels, negotiated: Chosen
 ) -> list[Cell]:
     """One cell for every case and subject that has a number or a reason for none."""
-    gathered = _gather(medians, outcomes)
+    gathered = _gather(samples, outcomes)
     for cell in gathered.values():
         cell.sentinel = frozen.get((cell.run_id, cell.case.case_id))
         if cell.case.protocol is Protocol.DEFAULT:
@@ -122,14 +124,15 @@ def cells(
     return [_cell(cell, _previous(cell, by_case[cell.case.case_id])) for cell in gathered.values()]
 
 
-def _gather(medians: Iterable[MedianRow], outcomes: Iterable[OutcomeRow]) -> dict[tuple[str, str], _Gathered]:
+def _gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> dict[tuple[str, str], _Gathered]:
     gathered: dict[tuple[str, str], _Gathered] = {}
-    for row in medians:
+    for row in samples:
         key = (row.case.case_id, subject_name(row.subject))
         cell = gathered.setdefault(key, _Gathered(row.case, row.subject))
         cell.run_id = row.run_id
         cell.measured_at = max(row.measured_at, cell.measured_at or row.measured_at)
-        cell.medians[row.unit] = row.median
+        cell.medians.append(row.median)
+        cell.batches[row.unit] = row.values
     for outcome in outcomes:
         key = (outcome.case.case_id, subject_name(outcome.subject))
         cell = gathered.setdefault(key, _Gathered(outcome.case, outcome.subject))
@@ -162,7 +165,7 @@ def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
     assert cell.measured_at is not None
     estimate = change = None
     if cell.medians:
-        found = estimate_median(list(cell.medians.values()))
+        found = estimate_median(cell.medians)
         estimate = Estimate(**vars(found))
         change = _change(cell, previous) if previous else None
     outcome = None
@@ -183,7 +186,7 @@ def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
 
 
 def _to_sentinel(cell: _Gathered) -> Ratio | None:
-    found = compare(cell.medians, cell.sentinel.medians) if cell.sentinel and cell.medians else None
+    found = compare(cell.batches, cell.sentinel.batches) if cell.sentinel and cell.batches else None
     return Ratio(ratio=found.ratio, low=found.low, high=found.high) if found else None
 
 
@@ -191,7 +194,7 @@ def _change(cell: _Gathered, previous: _Gathered) -> Change | None:
     """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is
     taken out by the sentinel where both runs have the same one."""
     through = _common_sentinel(cell, previous)
-    found = compare(_values(cell, through=through), _values(previous, through=through))
+    found = compare(_batches(cell, through=through), _batches(previous, through=through))
     if found is None:
         return None
     warnings = []
@@ -213,11 +216,11 @@ def _common_sentinel(cell: _Gathered, previous: _Gathered) -> bool:
     return cell.sentinel.kit_id == previous.sentinel.kit_id
 
 
-def _values(cell: _Gathered, *, through: bool) -> dict[str, float]:
-    medians = cell.medians
+def _batches(cell: _Gathered, *, through: bool) -> Batches:
+    batches: Batches = cell.batches
     if through and cell.sentinel:
-        medians = through_sentinel(cell.medians, cell.sentinel.medians)
-    return {f"{cell.run_id}/{unit}": value for unit, value in medians.items()}
+        batches = through_sentinel(cell.batches, cell.sentinel.batches)
+    return {f"{cell.run_id}/{unit}": values for unit, values in batches.items()}
 
 
 def _chose_otherwise(cell: Negotiated | None, previous: Negotiated | None) -> str | None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.qualification import CaseQualification, qualify_case
+from kexbench.analysis.rounds import Batches
 from kexbench.analysis.scaling import Coefficient, Efficiency, efficiencies, fit_scaling
 from kexbench.api import cells
 from kexbench.api.dependencies import TheStore
@@ -26,14 +27,13 @@ from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
-from kexbench.store.port import MedianRow, Selection
+from kexbench.store.port import SampleRow, Selection
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
 """Invocations of a usual comparison, which a qualification speaks of unless asked otherwise."""
 BOOTSTRAPS = 100
 """Enough for an interval on a page, in a tenth of a second a curve."""
-Medians = dict[str, float]
 
 
 @router.get("/scaling", operation_id="scaling")
@@ -42,7 +42,7 @@ def scaling(store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None
     kind = host_kind(store, pool, cpu_model)
     if kind is None:
         return Scaling(host_kind=None, subjects=[], cases=[])
-    rows = store.medians(Selection(Metric.ELAPSED_NS, kind.pool, kind.cpu_model, tuple(library or ())))
+    rows = store.samples(Selection(Metric.ELAPSED_NS, kind.pool, kind.cpu_model, tuple(library or ())))
     curves: dict[Case, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in rows:
         curve = curves[row.case.model_copy(update={"threads": 1})][cells.subject_name(row.subject)]
@@ -70,7 +70,7 @@ def qualifications(
     kind = host_kind(store, pool, cpu_model)
     found = []
     if kind:
-        rows = store.medians(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, variants=True))
+        rows = store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, variants=True))
         found = list(_qualified(rows, invocations))
     return Qualifications(host_kind=kind, alpha=ALPHA, power=POWER, rows=found)
 
@@ -97,9 +97,9 @@ def _coefficient(found: Coefficient | Efficiency | None) -> CoefficientView | No
     return CoefficientView(**vars(found)) if found else None
 
 
-def _qualified(rows: Iterable[MedianRow], group: int) -> Iterable[QualificationRow]:
+def _qualified(rows: Iterable[SampleRow], group: int) -> Iterable[QualificationRow]:
     """One row a library and case that has a kit beside its copy."""
-    by_cell: dict[tuple[str, str], dict[str, list[MedianRow]]] = defaultdict(lambda: defaultdict(list))
+    by_cell: dict[tuple[str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.subject.library == "fake":
             continue  # made-up libraries have settings where others have variants
@@ -107,21 +107,21 @@ def _qualified(rows: Iterable[MedianRow], group: int) -> Iterable[QualificationR
     for (library, case_id), sources in sorted(by_cell.items()):
         for copied in _copies(sources):
             newest = max(sources[copied], key=lambda row: row.measured_at)
-            found = {source: _medians(stored, newest.run_id) for source, stored in sources.items()}
+            found = {source: _batches(stored, newest.run_id) for source, stored in sources.items()}
             same = [found[_original(copied)], found[copied]]
-            relinked = [medians for source, medians in found.items() if medians and _is_relink(source)]
+            relinked = [batches for source, batches in found.items() if batches and _is_relink(source)]
             if judged := qualify_case(case_id, same, relinked, group=group, seed=0):
                 yield _row(library, newest, judged)
                 break
 
 
-def _copies(sources: dict[str, list[MedianRow]]) -> list[str]:
+def _copies(sources: dict[str, list[SampleRow]]) -> list[str]:
     """The sources that stand beside themselves, the newest first."""
     copies = [name for name in sources if split_variant(name)[1].copy is not None and _original(name) in sources]
     return sorted(copies, key=lambda name: max(row.measured_at for row in sources[name]), reverse=True)
 
 
-def _row(library: str, newest: MedianRow, judged: CaseQualification) -> QualificationRow:
+def _row(library: str, newest: SampleRow, judged: CaseQualification) -> QualificationRow:
     wrong = judged.false_positives
     return QualificationRow(
         library=library,
@@ -151,5 +151,5 @@ def _is_relink(source: str) -> bool:
     return variant.relink is not None and variant.copy is None and variant.burn is None
 
 
-def _medians(rows: list[MedianRow], run_id: str) -> Medians:
-    return {row.unit: row.median for row in rows if row.run_id == run_id}
+def _batches(rows: list[SampleRow], run_id: str) -> Batches:
+    return {row.unit: row.values for row in rows if row.run_id == run_id}

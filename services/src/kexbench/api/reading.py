@@ -40,7 +40,7 @@ from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
-from kexbench.store.port import MedianRow, OutcomeRow, RunProgress, Selection, Store
+from kexbench.store.port import OutcomeRow, RunProgress, SampleRow, Selection, Store
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -103,14 +103,14 @@ def matrix(
     if kind is None:
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
     selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
-    medians, outcomes = store.medians(selection), store.outcomes(selection)
-    rows: list[MedianRow | OutcomeRow] = [*medians, *outcomes]
+    samples, outcomes = store.samples(selection), store.outcomes(selection)
+    rows: list[SampleRow | OutcomeRow] = [*samples, *outcomes]
     return Matrix(
         host_kind=kind,
         metric=metric,
         cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
         subjects=cells.subjects_in_order(rows),
-        cells=_cells(store, metric, medians, outcomes),
+        cells=_cells(store, metric, samples, outcomes),
     )
 
 
@@ -127,7 +127,7 @@ def series(
     kind = host_kind(store, pool, cpu_model)
     rows = []
     if kind:
-        rows = store.medians(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
+        rows = store.samples(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
     if kind is None or not rows:
         remedy = "GET /api/v1/matrix lists the cases that have samples"
         raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", remedy)
@@ -155,7 +155,7 @@ def run(store: TheStore, run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunD
     found = known_run(store, run_id)
     progress = store.progress([run_id]).get(run_id)
     selection = Selection(metric, run_id=run_id)
-    medians, outcomes = store.medians(selection), store.outcomes(selection)
+    samples, outcomes = store.samples(selection), store.outcomes(selection)
     return RunDetail(
         summary=summary(found, progress),
         spec_text=found.spec_text,
@@ -163,10 +163,10 @@ def run(store: TheStore, run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunD
         host=found.host,
         cases=[CaseView.of(case) for case in found.plan.cases],
         skipped=list(found.plan.skipped),
-        subjects=cells.subjects_in_order([*medians, *outcomes]),
+        subjects=cells.subjects_in_order([*samples, *outcomes]),
         kits=found.kits,
         metric=metric,
-        cells=_cells(store, metric, medians, outcomes),
+        cells=_cells(store, metric, samples, outcomes),
         sentinel=_sentinel(store, found),
         timers=store.timers(run_id),
         reference=reference_view(store, found),
@@ -175,11 +175,11 @@ def run(store: TheStore, run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunD
     )
 
 
-def _cells(store: Store, metric: Metric, medians: list[MedianRow], outcomes: list[OutcomeRow]) -> list[Cell]:
-    run_ids = {row.run_id for row in medians}
-    defaults = {row.run_id for row in medians if row.case.protocol is Protocol.DEFAULT}
+def _cells(store: Store, metric: Metric, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
+    run_ids = {row.run_id for row in samples}
+    defaults = {row.run_id for row in samples if row.case.protocol is Protocol.DEFAULT}
     return cells.cells(
-        medians,
+        samples,
         outcomes,
         cells.sentinels(store.sentinels(metric, run_ids) if run_ids else ()),
         cells.chosen(store.negotiated(defaults) if defaults else ()),
@@ -193,7 +193,7 @@ def _sentinel(store: Store, run: Run) -> SentinelView | None:
         return None
     later = store.sentinels(Metric.CPU_NS, [run.run_id])
     selection = Selection(Metric.CPU_NS, run.plan.pools[0], run.host.cpu_model, sentinel=True, before=run.created_at)
-    earlier = [row for row in store.medians(selection) if row.subject.kit_id == kit.kit_id]
+    earlier = [row for row in store.samples(selection) if row.subject.kit_id == kit.kit_id]
     move = host_moves(_by_case(earlier), _by_case(later))
     view = None
     if move:
@@ -202,7 +202,7 @@ def _sentinel(store: Store, run: Run) -> SentinelView | None:
     return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=view)
 
 
-def _by_case(rows: list[MedianRow]) -> dict[str, list[float]]:
+def _by_case(rows: list[SampleRow]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         found[row.case.case_id].append(row.median)
@@ -252,9 +252,9 @@ def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind
     return HostKind(pool=pool, cpu_model=cpu_model) if pool and cpu_model else None
 
 
-def _lines(rows: list[MedianRow]) -> list[SeriesLine]:
+def _lines(rows: list[SampleRow]) -> list[SeriesLine]:
     """Rows arrive in version order, so lines and points keep it."""
-    lines: dict[tuple[str, str], dict[str, list[MedianRow]]] = {}
+    lines: dict[tuple[str, str], dict[str, list[SampleRow]]] = {}
     for row in rows:
         line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
         line.setdefault(cells.subject_name(row.subject), []).append(row)
@@ -269,7 +269,7 @@ def _lines(rows: list[MedianRow]) -> list[SeriesLine]:
     ]
 
 
-def _point(rows: list[MedianRow]) -> SeriesPoint:
+def _point(rows: list[SampleRow]) -> SeriesPoint:
     newest = max(rows, key=lambda row: row.measured_at)
     medians = [row.median for row in rows]
     return SeriesPoint(

@@ -45,7 +45,7 @@ def reference_view(store: Store, run: Run) -> ReferenceView | None:
 
 def _medians(store: Store, run: Run, metric: Metric) -> _Medians:
     found: _Medians = defaultdict(lambda: defaultdict(list))
-    for row in store.medians(Selection(metric, run_id=run.run_id)):
+    for row in store.samples(Selection(metric, run_id=run.run_id)):
         found[subject_name(row.subject)][row.case.case_id].append(row.median)
     return found
 

@@ -6,7 +6,8 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from kexbench.analysis.pairs import invocation_medians
+from kexbench.analysis.pairs import batches_of
+from kexbench.analysis.rounds import medians
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.domain.plans import Job
@@ -107,11 +108,8 @@ def _beside(turn: Turn, recorded: list[Invocation], again: Invocation) -> None:
     for column in ("subject", "recorded", "now", "difference"):
         table.add_column(column, justify="left" if column == "subject" else "right")
     for reference in turn.block:
-        values = [
-            list(invocation_medians(found, turn.case_id, reference, Metric.CPU_NS).values())
-            for found in (recorded, [again])
-        ]
-        before, now = (float(np.median(found)) if found else None for found in values)
+        values = [medians(batches_of(found, turn.case_id, reference, Metric.CPU_NS)) for found in (recorded, [again])]
+        before, now = (float(np.median(found)) if len(found) else None for found in values)
         cells = ["none" if value is None else f"{value / 1000:,.1f} µs" for value in (before, now)]
         change = f"{now / before - 1:+.1%}" if before and now else ""
         table.add_row(reference, *cells, change)

@@ -18,10 +18,10 @@ from kexbench.store.port import (
     EXPORT_COLUMNS,
     HostKindRow,
     InvocationKey,
-    MedianRow,
     NegotiatedRow,
     OutcomeRow,
     RunProgress,
+    SampleRow,
     Selection,
     SubjectRow,
 )
@@ -163,29 +163,29 @@ class ClickHouseStore(Connection):
         )
         return [SubjectRow(**row) for row in found]
 
-    def medians(self, selection: Selection) -> list[MedianRow]:
-        """Of each cell the newest run's invocation medians; with a run named, that run's."""
+    def samples(self, selection: Selection) -> list[SampleRow]:
+        """Of each cell the newest run's samples; with a run named, that run's."""
         found = self._query(
-            f"SELECT {_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median"
+            f"SELECT {_sample_columns()}"
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED}"
             f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
             f" WHERE metric = {{metric:String}} AND {_SELECTED} AND {_COUNTED} GROUP BY {_CELL})"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             _parameters(selection),
         )
-        return [_median(row) for row in found]
+        return [_sample(row) for row in found]
 
     def metrics(self) -> set[str]:
         return {row["metric"] for row in self._query(f"SELECT DISTINCT metric FROM samples WHERE {_COUNTED}")}
 
-    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[MedianRow]:
+    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         found = self._query(
-            f"SELECT {_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median"
+            f"SELECT {_sample_columns()}"
             " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
             f" AND run_id IN {{run_ids:Array(String)}} AND {_COUNTED} ORDER BY run_id, case_id, unit",
             {"metric": str(metric), "run_ids": list(run_ids)},
         )
-        return [_median(row) for row in found]
+        return [_sample(row) for row in found]
 
     def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
         found = self._query(
@@ -250,15 +250,20 @@ class ClickHouseStore(Connection):
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
-def _median(row: dict[str, Any]) -> MedianRow:
-    return MedianRow(
+def _sample(row: dict[str, Any]) -> SampleRow:
+    return SampleRow(
         case=rows.case_of(row),
         subject=rows.subject_of(row),
         run_id=row["run_id"],
         measured_at=row["measured_at"],
         unit=row["unit"],
         median=row["median"],
+        values=row["values"],
     )
+
+
+def _sample_columns() -> str:
+    return f"{_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median, `values`"
 
 
 def _columns() -> str:

@@ -1,6 +1,6 @@
 """The store's port: what the rest of kexbench may ask of it. Every write can be repeated."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -52,8 +52,8 @@ class SubjectRow:
 
 
 @dataclass(frozen=True)
-class MedianRow:
-    """The median over the batches of one subject in one invocation."""
+class SampleRow:
+    """The batches of one subject in one invocation."""
 
     case: Case
     subject: SubjectRow
@@ -62,6 +62,8 @@ class MedianRow:
     unit: str
     """Names the invocation: rows with the same unit were interleaved."""
     median: float
+    values: Sequence[float]
+    """In the order of the rounds."""
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,9 @@ class Store(Protocol):
         """Names of the metrics that have samples."""
         ...
 
-    def medians(self, selection: Selection) -> list[MedianRow]: ...
-    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[MedianRow]:
-        """The sentinel's medians in several runs."""
+    def samples(self, selection: Selection) -> list[SampleRow]: ...
+    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
+        """The sentinel's samples in several runs."""
         ...
 
     def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:

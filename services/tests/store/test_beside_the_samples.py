@@ -1,4 +1,4 @@
-"""What a store holds beside subjects' medians: the sentinel, variants, what was negotiated, clocks, and the past."""
+"""What a store holds beside subjects' samples: the sentinel, variants, what was negotiated, clocks, and the past."""
 
 from dataclasses import replace
 from datetime import timedelta
