@@ -23,7 +23,7 @@ from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
-from kexbench.execution.folder import write_whole
+from kexbench.files import write_whole
 from kexbench.kits import KitError
 from kexbench.runner.host import read_host_facts
 

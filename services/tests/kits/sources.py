@@ -25,6 +25,7 @@ class TinyRecipe:
     """Installs a library of the version that the sources say."""
 
     linkage: Linkage = "shared"
+    revision = 1
 
     def __init__(self) -> None:
         self.builds = 0

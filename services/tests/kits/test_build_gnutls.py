@@ -1,5 +1,6 @@
 """What GnuTLS's configuration is told, what is refused before anything is compiled, and that a build tells no place."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,12 +94,14 @@ def test_a_tool_that_is_missing_is_named_with_its_package(attempt: Attempt, tmp_
     assert caught.value.remedy == "apt-get install m5"
 
 
-def test_without_gmps_headers_the_package_to_install_is_named(attempt: Attempt, tmp_path: Path) -> None:
+def test_without_gmps_headers_the_package_to_install_is_named(
+    recipe: GnutlsRecipe, attempt: Attempt, tmp_path: Path
+) -> None:
     compiler = tmp_path / "bare-cc"
     compiler.write_text('#!/bin/sh\nexec cc -nostdinc "$@"\n')
     compiler.chmod(0o755)
     with pytest.raises(StepFailed, match="no development files of GMP") as caught:
-        GnutlsRecipe(tmp_path / "cache", 1, str(compiler)).ingredients(attempt)
+        recipe.ingredients(replace(attempt, target=replace(HERE, compiler=str(compiler))))
     assert "libgmp-dev" in caught.value.remedy
 
 

@@ -135,6 +135,18 @@ def test_a_feature_that_is_gone_is_told_and_the_probe_kept(kits: Proving) -> Non
     assert read_probe(folder) == a_probe()
 
 
+def test_where_more_is_tried_than_before_the_probe_is_renewed(kits: Proving) -> None:
+    before = a_probe().model_copy(update={"features": a_probe().features[:-1]})
+    kits.prober.probe_found = before
+    folder = kits.add("fake@1.0")
+    assert read_probe(folder) == before
+    kits.prober.probe_found = a_probe()
+    check = kits.verify(folder)
+    assert (check.verdict, check.failed) == ("sound", False)
+    assert "its probe is new" in check.lines[0]
+    assert read_probe(folder) == a_probe()
+
+
 def test_damage_is_told_and_nothing_is_started(kits: Proving) -> None:
     folder = kits.add("fake@1.0")
     kits.prober.launched.clear()

@@ -47,6 +47,7 @@ class Bench:
     """A recipe that installs a tiny library, or fails when told to."""
 
     linkage: Linkage = "shared"
+    revision = 1
 
     def __init__(self) -> None:
         self.builds = 0
@@ -107,6 +108,13 @@ def test_other_flags_and_other_sources_are_other_builds(kitchen: Kitchen, shop: 
     kitchen.add("openssl@shop/9.8.7")
     assert bench.builds == 3
     assert len(kitchen.shelf.list()) == 3
+
+
+def test_a_recipe_that_builds_otherwise_builds_again(kitchen: Kitchen, bench: Bench) -> None:
+    kitchen.add("openssl@shop/9.8.7")
+    bench.revision += 1
+    kitchen.add("openssl@shop/9.8.7")
+    assert bench.builds == 2
 
 
 def test_what_else_goes_into_a_build_is_part_of_its_profile_so_that_series_end_where_it_changes(

@@ -1,16 +1,15 @@
 """`kexbench catalogue`: what is tracked, and what could be."""
 
-import os
-import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from kexbench.cli.console import err, out, print_json
+from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.domain.kits import SubjectRef
+from kexbench.files import write_whole
 from kexbench.kits import KitError, raise_all
 from kexbench.planning.catalogue import tracked
 from kexbench.planning.edits import edited, patch
@@ -78,13 +77,13 @@ def check(
     failed: list[KitError] = []
     for reference in places_to_ask(catalogue):
         try:
-            having[reference] = workshop.versions(reference, _say, refresh=refresh)
+            having[reference] = workshop.versions(reference, say, refresh=refresh)
         except KitError as error:
             failed.append(error)
     found = newer(catalogue, having)
     changed = edited(text, str(path), found) if found else text
     if apply and found:
-        _replace(path, changed)
+        write_whole(path, changed.encode())
     difference = patch(text, changed, _path_in_checkout(path))
     if as_json:
         print_json({"newer": [vars(one) for one in found], "failed": [str(one) for one in failed], "patch": difference})
@@ -99,10 +98,6 @@ def check(
     raise typer.Exit(SOMETHING_NEW if found else 0)
 
 
-def _say(text: str) -> None:
-    err.print(text, style="dim", markup=False)
-
-
 def _words(one: Newer) -> str:
     if one.replaces:
         return f"{one.library}@{one.source} is now {one.version}, tracked as {one.replaces}"
@@ -114,11 +109,3 @@ def _path_in_checkout(path: Path) -> str:
     """As git names the file, which is where a patch is applied; the bare name outside a checkout."""
     checkout = next((folder for folder in path.parents if (folder / ".git").exists()), path.parent)
     return path.relative_to(checkout).as_posix()
-
-
-def _replace(path: Path, text: str) -> None:
-    """The file with another text, whole or not at all."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    shutil.copymode(path, partial)
-    partial.replace(path)

@@ -15,6 +15,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
+def say(text: str) -> None:
+    """One short line on what is being done."""
+    err.print(text, style="dim", markup=False)
+
+
 class ProgressReporter:
     """Steps as lines, measuring and storing as bars with the time left; lines only where there is no terminal."""
 
@@ -33,7 +38,7 @@ class ProgressReporter:
         self._tenth = 0
 
     def step(self, text: str) -> None:
-        err.print(text, style="dim", markup=False)
+        say(text)
 
     def measuring(self, case_id: str, done: int, total: int) -> None:
         self._bars.update(self._measuring, completed=done, total=total, visible=done < total, description=case_id)

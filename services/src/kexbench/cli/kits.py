@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from kexbench.cli import kit_checks
-from kexbench.cli.console import err, out, print_json
+from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.kit_checks import KIT_HELP, found_kit, kept_probe
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
@@ -23,10 +23,6 @@ from kexbench.wiring import Installation
 app = typer.Typer(help="Kits: self-contained builds of a library with the worker linked to it.", no_args_is_help=True)
 
 _PROFILE_WIDTH = 40
-
-
-def _say(text: str) -> None:
-    err.print(text, style="dim", markup=False)
 
 
 @app.command("add")
@@ -75,7 +71,7 @@ def add(
     wanted = [typed_reference(word) for word in words if "@" in word or not all_tracked]
     if all_tracked:
         wanted = [*_tracked(installation, [word for word in words if "@" not in word]), *wanted]
-    results = installation.kits().add_all(wanted, _say, refresh=refresh, at_once=jobs, architecture=architecture)
+    results = installation.kits().add_all(wanted, say, refresh=refresh, at_once=jobs, architecture=architecture)
     kits = [result for result in results.values() if isinstance(result, KitManifest)]
     if as_json:
         print_json([kit.model_dump(mode="json") for kit in kits])
@@ -199,7 +195,7 @@ def sentinel(
             place, [Fault(1, 1, "sentinel", "is not given: name one, such as sentinel: openssl@system")]
         )
     shelf = installation.kits()
-    kit = shelf.sentinel(SubjectRef.parse(catalogue.sentinel), _say, freeze_again=freeze_again)
+    kit = shelf.sentinel(SubjectRef.parse(catalogue.sentinel), say, freeze_again=freeze_again)
     frozen = shelf.frozen()
     assert frozen is not None, "it was just read or written"
     if as_json:

@@ -9,7 +9,6 @@ lock                  held by whoever measures or delivers
 """
 
 import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
+from kexbench.files import write_whole
 from kexbench.runner.results import append_line, read_lines, read_results
 
 ATTEMPT = 1
@@ -78,14 +78,3 @@ class RunFolder:
 def run_folders(root: Path) -> list[RunFolder]:
     """All folders under `root` that hold a run, oldest first: run ids begin with their time."""
     return [RunFolder(path.parent) for path in sorted(root.glob("*/run.json"))]
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """The file has the old content or the new one, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
-from kexbench.execution.folder import ATTEMPT, RunFolder, write_whole
+from kexbench.execution.folder import ATTEMPT, RunFolder
+from kexbench.files import write_whole
 from kexbench.runner.ticket import Ticket, TicketKit
 
 _CANCELLED = 3

@@ -49,11 +49,11 @@ class GnutlsRecipe:
     """`cache` keeps nettle's sources and its build; `jobs`: how many compilers run at once."""
 
     linkage: Linkage = "shared"
+    revision = 1
 
-    def __init__(self, cache: Path, jobs: int, compiler: str = "cc", mirror: Mirror | None = None) -> None:
+    def __init__(self, cache: Path, jobs: int, mirror: Mirror | None = None) -> None:
         self._cache = cache
         self._jobs = jobs
-        self._compiler = compiler
         self._mirror = mirror
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class GnutlsRecipe:
         return (*_USUAL, *(f"--{flag}" for flag in flags))
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
-        return gmp_package(self._compiler, attempt), NETTLE
+        return gmp_package(attempt), NETTLE
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         configure = source / "configure"
@@ -84,7 +84,7 @@ class GnutlsRecipe:
         own = tuple(word for word in words if word not in _USUAL)
         refuse_unknown(own, configure.read_text(encoding="utf-8", errors="replace"))
         nettle = attempt.scratch / "nettle"  # by this name, the cache's leaves no trace in what is built
-        nettle.symlink_to(self._nettle().folder(gmp_package(self._compiler, attempt), attempt))
+        nettle.symlink_to(self._nettle().folder(gmp_package(attempt), attempt))
         libraries = nettle / INSTALLED / "lib"
         environment = {
             "PKG_CONFIG_LIBDIR": str(libraries / "pkgconfig"),  # nettle's alone
@@ -92,10 +92,12 @@ class GnutlsRecipe:
             "LD_LIBRARY_PATH": str(libraries),  # for the little programs that configure runs
         }
         attempt.note("building GnuTLS itself")
-        Autotools(self._compiler, self._jobs, ("pkg-config",), environment).install(source, words, installed, attempt)
+        Autotools(attempt.target.compiler, self._jobs, ("pkg-config",), environment).install(
+            source, words, installed, attempt
+        )
         for path in libraries.glob("lib*"):
             shutil.copy2(path, installed / INSTALLED / "lib" / path.name, follow_symlinks=False)
 
     def _nettle(self) -> NettleBuild:
         archive = SourceArchive(NETTLE_SUITE, self._mirror or host_mirror(), self._cache, _LISTS_MAX_AGE_S)
-        return NettleBuild(archive, BuildCache(self._cache / "builds"), self._compiler, self._jobs)
+        return NettleBuild(archive, BuildCache(self._cache / "builds"), self._jobs)

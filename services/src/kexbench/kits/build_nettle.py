@@ -4,7 +4,6 @@ So a step between two versions of GnuTLS is GnuTLS's own. 3.10.1 compiles with a
 once, with code for every processor of the architecture in it ("fat"), as distributions build it.
 """
 
-import platform
 import re
 import shutil
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ NETTLE = Package(
 NETTLE_SUITE = "trixie"
 """Where its sources are fetched from; the hash is that of upstream's archive, so another place would do."""
 _WORDS = ("--disable-documentation", "--disable-openssl", "--enable-fat", "CFLAGS=-O2")
+"""Another choice of these makes another GnuTLS too: raise its recipe's revision."""
 _VERSION_MACRO = re.compile(r"^#define __GNU_MP_VERSION(_MINOR|_PATCHLEVEL|) (\d+)$", re.MULTILINE)
 
 
@@ -34,12 +34,17 @@ class NettleBuild:
 
     archive: SourceArchive
     cache: BuildCache
-    compiler: str
     jobs: int
 
     def folder(self, gmp: Package, attempt: Attempt) -> Path:
         """Where the build is, made now unless it was made before. Raises StepFailed."""
-        decisive = [NETTLE.sha256, _WORDS, gmp.version, compiler_name(self.compiler, attempt), platform.machine()]
+        decisive = [
+            NETTLE.sha256,
+            _WORDS,
+            attempt.target.machine,
+            gmp.version,
+            compiler_name(attempt.target.compiler, attempt),
+        ]
         name = f"nettle-{NETTLE.version}-{content_hash(decisive, length=16)}"
         return self.cache.built(name, lambda installed: self._build(installed, attempt), attempt)
 
@@ -48,13 +53,13 @@ class NettleBuild:
         unpacked.mkdir()
         source = self.archive.unpack(NETTLE, unpacked, attempt)
         attempt.note(f"building nettle {NETTLE.version}, once for every GnuTLS")
-        Autotools(self.compiler, self.jobs, ("m4",)).install(source, _WORDS, installed, attempt)
+        Autotools(attempt.target.compiler, self.jobs, ("m4",)).install(source, _WORDS, installed, attempt)
         shutil.rmtree(unpacked)
 
 
-def gmp_package(compiler: str, attempt: Attempt) -> Package:
+def gmp_package(attempt: Attempt) -> Package:
     """This machine's GMP, which nettle and GnuTLS are linked to. Raises StepFailed."""
-    query = [compiler, "-E", "-dM", "-include", "gmp.h", "-x", "c", "/dev/null"]
+    query = [attempt.target.compiler, "-E", "-dM", "-include", "gmp.h", "-x", "c", "/dev/null"]
     try:
         macros = dict(_VERSION_MACRO.findall(attempt.run(query, stage="resolve", timeout_s=30)))
         numbers = [macros[name] for name in ("", "_MINOR", "_PATCHLEVEL")]

@@ -36,6 +36,7 @@ class OpensslRecipe:
     """`jobs`: how many compilers run at once, all builds together."""
 
     linkage: Linkage = "static"
+    revision = 2
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs

@@ -11,7 +11,6 @@ One process at a time makes kits (`.lock`); reading needs no lock.
 """
 
 import json
-import os
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from threading import Lock
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.files import sync, write_whole
 from kexbench.kits.attempts import attempt, builds_at_once, file_name, making, side_by_side
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
@@ -127,7 +127,7 @@ class Shelf:
             with self._putting:  # of two references that mean the same kit one puts it there
                 self._put(built, manifest, one)
             entry = _RefIndex(ref=str(ref), kit_id=manifest.kit_id, ingredients=ingredients.hash)
-            _replace(self._ref_path(ref, machine), entry.model_dump_json(indent=2) + "\n")
+            write_whole(self._ref_path(ref, machine), _document(entry))
             one.note(f"{ref} is {manifest.folder_name}")
             return manifest
 
@@ -152,7 +152,7 @@ class Shelf:
                 progress(f"freezing a sentinel: {reason or 'as asked'}")
                 kit = self.add(ref, progress, refresh=freeze_again)
                 frozen = Sentinel(reference=str(ref), kit_id=kit.kit_id, frozen_at=datetime.now(UTC))
-                _replace(self._sentinel_path, frozen.model_dump_json(indent=2) + "\n")
+                write_whole(self._sentinel_path, _document(frozen))
                 return kit
         except StepFailed as error:
             raise KitError(ref, error.stage, error.reason, error.remedy) from error
@@ -207,9 +207,9 @@ class Shelf:
             attempt.note("replacing a damaged kit")
             target.rename(attempt.scratch / "damaged")
         for path in built.rglob("*"):
-            _sync(path)  # a power cut must not leave a kit whose files are empty
+            sync(path)  # a power cut must not leave a kit whose files are empty
         built.rename(target)
-        _sync(self.root)
+        sync(self.root)
 
     def _sound(self, kit_id: str) -> KitManifest | None:
         """The kit if it is on the shelf and unchanged."""
@@ -255,16 +255,5 @@ def _read(path: Path) -> KitManifest | None:
         return None
 
 
-def _replace(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    _sync(partial)
-    partial.replace(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _document(content: BaseModel) -> bytes:
+    return f"{content.model_dump_json(indent=2)}\n".encode()

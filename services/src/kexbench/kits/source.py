@@ -60,6 +60,8 @@ class Recipe(Protocol):
     """How one library is built, always alike: a step between two versions shall be the library's."""
 
     linkage: Linkage
+    revision: int
+    """Raised when it builds otherwise from the same words, so that no older build passes as one of now."""
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         """What its configuration is told; `flags` are the subject's own, behind the usual ones."""
@@ -107,7 +109,10 @@ class SourceProvider:
         )
         words = recipe.words(sources.version, flags, attempt.target)
         packages = (*sources.packages, *ingredients)
-        decisive = [ref.library, sources.identity, words, profile.id, [package.model_dump() for package in packages]]
+        decisive = [
+            *(ref.library, recipe.revision, sources.identity, words, profile.id),
+            [package.model_dump() for package in packages],
+        ]
         return Resolution(
             ref=ref,
             version=sources.version,

@@ -58,7 +58,14 @@ def verify_kit(shelf: Shelf, kit_id: str, prober: Prober, worker_source_sha256: 
         _keep(shelf, folder, found)
         return KitCheck(folder.name, "probed first")
     changes = compare_probes(known, found)
+    if not changes and _tried(known) != _tried(found):
+        _keep(shelf, folder, found)
+        return KitCheck(folder.name, "sound", ("other things are tried than when it was probed: its probe is new",))
     return KitCheck(folder.name, "changed" if changes else "sound", changes.lines())
+
+
+def _tried(probe: KitProbe) -> set[tuple[str, str]]:
+    return {(found.dimension, found.case_id) for found in probe.features}
 
 
 def _probe(folder: Path, kit: KitManifest, prober: Prober) -> KitProbe:

@@ -1,0 +1,27 @@
+"""Files that are there whole or not at all, whatever ends this process and whenever the power fails."""
+
+import os
+import shutil
+from pathlib import Path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """The file has the old content or the new one, never a part; its permissions stay."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    if path.exists():
+        shutil.copymode(path, partial)
+    partial.replace(path)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
