@@ -54,6 +54,11 @@ def verify_kit(shelf: Shelf, kit_id: str, prober: Prober, worker_source_sha256: 
         if kit.worker_source_sha256 != worker_source_sha256:
             return KitCheck(folder.name, "not probed", (f"its worker is of another version; add {kit.ref} again",))
         return KitCheck(folder.name, "damaged", (error.reason,))
+    return _compared(shelf, folder, known, found)
+
+
+def _compared(shelf: Shelf, folder: Path, known: KitProbe | None, found: KitProbe) -> KitCheck:
+    """What a new probe says beside the one that is kept, which it replaces where that tried other things."""
     if known is None:
         _keep(shelf, folder, found)
         return KitCheck(folder.name, "probed first")
