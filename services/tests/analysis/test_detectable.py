@@ -47,10 +47,10 @@ def test_a_constant_case_shows_any_change() -> None:
 
 
 def test_the_change_worked_by_hand() -> None:
-    """Ten invocations keep six: five degrees of freedom, critical value 4.0321. A noncentral t with noncentrality
-    5.167 lies beyond it four times in five; 5.167 times 0.01 / sqrt(10) is 0.01634."""
-    assert scipy.stats.nct.sf(4.0321, 5, 5.167) == pytest.approx(0.8, abs=1e-4)
-    assert np.log1p(smallest_detectable_change(0.01, 10)) == pytest.approx(0.01634, abs=1e-5)
+    """Ten invocations keep six: 5 (1 - 0.72 * 2 / 10) = 4.28 degrees of freedom, critical value 4.40477. A noncentral
+    t with noncentrality 5.6295 lies beyond it four times in five; 5.6295 times 0.01 / sqrt(10) is 0.01780."""
+    assert scipy.stats.nct.sf(4.40477, 4.28, 5.6295) == pytest.approx(0.8, abs=1e-4)
+    assert np.log1p(smallest_detectable_change(0.01, 10)) == pytest.approx(0.01780, abs=1e-5)
 
 
 @given(st.floats(1e-4, 0.2), st.floats(0.001, 0.5))

@@ -26,7 +26,7 @@ def test_without_an_injection_the_nominal_rate_holds() -> None:
     nothing = curve(pools(1), resamples=340).injections[0]
     assert nothing.injected == 0
     assert nothing.detected.tests == 10_200
-    assert nothing.detected.low <= 0.014 <= nothing.detected.high  # of the trimmed t with ten values at 1%
+    assert nothing.detected.low <= 0.01 <= nothing.detected.high
     assert nothing.detected.high < 0.05
 
 
@@ -34,7 +34,7 @@ def test_power_grows_with_the_slowdown_from_nothing_to_certainty() -> None:
     rates = [injection.detected.rate for injection in curve(pools(2)).injections]
     assert rates == sorted(rates)
     assert rates[0] < 0.05
-    assert rates[-1] > 0.99
+    assert rates[-1] > 0.97
 
 
 def test_the_power_at_each_slowdown_is_that_of_the_test() -> None:

@@ -18,6 +18,7 @@ from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, 
 CONFIDENCE = 0.95
 TRIM = 0.2
 """Share cut from each end of the paired log ratios; fixed in advance for all comparisons."""
+_FREEDOM_LOST = 0.72
 MIN_COMPARED_INVOCATIONS = 3
 RELEVANT = 0.005
 """Differences below half a percent are not called a change, however sure they are."""
@@ -42,7 +43,7 @@ class TrimmedMeans:
 
     centres: Vector
     errors: Vector
-    freedom: int
+    freedom: float
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,9 @@ def _interval_ranks(count: int) -> tuple[int, int] | None:
 def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
     """The ratio subject / against from batch values by invocation, or None when there are too few.
 
-    Where at least three invocations hold both, only those count: paired log ratios, 20% trimmed mean
-    and its t interval with the winsorised variance (Tukey & McLaughlin 1963; Wilcox, Introduction
-    to Robust Estimation, section 4.4). Otherwise Welch's t interval over the log medians, which is weaker.
+    Where at least three invocations hold both, only those count: paired log ratios, 20% trimmed mean and its t
+    interval with the winsorised variance (Tukey & McLaughlin 1963; Wilcox, Introduction to Robust Estimation,
+    section 4.4; `trimmed_freedom`). Otherwise Welch's t interval over the log medians, which is weaker.
     None as well where a value is zero, which has no ratio to anything.
     """
     if not all_positive(subject, against):
@@ -105,6 +106,17 @@ def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]
     return centre, centre - reach, centre + reach
 
 
+def trimmed_freedom(count: int) -> float:
+    """The degrees of freedom of the trimmed mean of so many values over its standard error.
+
+    Of h values kept Tukey & McLaughlin take h - 1, with which normal noise is called a change too often: at ten values
+    in 1.4% of tests at a nominal 1%. With the share taken off here the quantiles at 5%, 1% and 0.1% are those of
+    simulated normal samples of 5 to 135 values (a test repeats it).
+    """
+    cut = int(TRIM * count)
+    return (count - 2 * cut - 1) * (1 - _FREEDOM_LOST * cut / count)
+
+
 def trimmed_means(samples: Matrix) -> TrimmedMeans:
     """Of each row of log ratios the 20% trimmed mean and its standard error from the winsorised variance
     (Tukey & McLaughlin 1963): sqrt(W / (h (h - 1))), W the winsorised sum of squares, h the values kept."""
@@ -114,7 +126,7 @@ def trimmed_means(samples: Matrix) -> TrimmedMeans:
     kept = count - 2 * cut
     winsorised = np.clip(ordered, ordered[:, [cut]], ordered[:, [count - 1 - cut]])
     errors = winsorised.std(axis=1, ddof=1) * np.sqrt((count - 1) / (kept * (kept - 1)))
-    return TrimmedMeans(ordered[:, cut : count - cut].mean(axis=1), errors, kept - 1)
+    return TrimmedMeans(ordered[:, cut : count - cut].mean(axis=1), errors, trimmed_freedom(count))
 
 
 def trimmed_interval(logs: Vector) -> tuple[float, float, float]:
