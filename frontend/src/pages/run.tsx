@@ -12,7 +12,7 @@ import { CellTable } from "@/components/CellTable";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
-import { RunProgress, RunState } from "@/components/RunState";
+import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { timerLines } from "@/components/timer-lines";
 import { useResolved } from "@/components/use-resolved";
@@ -32,7 +32,7 @@ export function RunPage() {
   const run = useQuery({
     ...runOptions({ path: { run_id: runId }, query: { metric: search.metric } }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => state.data?.summary.state === "running" && POLL_MS,
+    refetchInterval: ({ state }) => state.data && isOpen(state.data.summary.state) && POLL_MS,
   });
   useTitle(`Run ${runId}`);
   return (
@@ -64,7 +64,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <p>
         {summary.description} <small>Run {summary.run_id}</small>
       </p>
-      {summary.detail && <p className="detail-text">{summary.detail}</p>}
+      <RunNote summary={summary} />
       <SentinelNotice sentinel={run.sentinel} />
       <Cells run={run} search={search} />
       <OutcomeSection run={run} />
@@ -74,7 +74,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
         <Facts
           facts={[
             ["Started", dateTime(summary.created_at)],
-            [summary.state === "running" ? "State since" : "Ended", dateTime(summary.state_at)],
+            [isOpen(summary.state) ? "State since" : "Ended", dateTime(summary.state_at)],
             ["Trigger", summary.trigger],
             ["Pools", summary.pools.join(", ")],
             ["Progress", <RunProgress key="progress" summary={summary} />],

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunSummary } from "@/api/generated";
 import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { RunProgress, RunState } from "@/components/RunState";
+import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -18,7 +18,7 @@ export function RunsPage() {
   const runs = useQuery({
     ...runsOptions({ query: { limit: PAGE, before } }),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => state.data?.runs.some((run) => run.state === "running") && POLL_MS,
+    refetchInterval: ({ state }) => state.data?.runs.some((run) => isOpen(run.state)) && POLL_MS,
   });
   useTitle("Runs");
   return (
@@ -66,7 +66,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
           <p>
             <RunProgress summary={run} />
           </p>
-          {run.detail && <p className="detail-text">{run.detail}</p>}
+          <RunNote summary={run} />
         </li>
       ))}
     </ul>

@@ -13,6 +13,7 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
+from kexbench.planning.pools import Pools
 from kexbench.planning.spec import Catalogue, Spec
 from kexbench.runner.records import WorkerRecord
 from kexbench.runner.ticket import Ticket
@@ -22,6 +23,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODELS: dict[str, type[BaseModel]] = {
     "benchmark": Spec,
     "catalogue": Catalogue,
+    "pools": Pools,
     "plan": Plan,
     "ticket": Ticket,
     "invocation": Invocation,
@@ -62,7 +64,7 @@ class _AsWritten(GenerateJsonSchema):
         return {**super().float_schema(schema), "type": ["number", "string"], "pattern": "^[0-9.]+$"}
 
 
-_WRITTEN = ("benchmark", "catalogue")
+_WRITTEN = ("benchmark", "catalogue", "pools")
 
 
 def generated_files() -> dict[str, str]:

@@ -216,6 +216,7 @@ def test_the_same_spec_gives_the_same_plan_however_it_is_laid_out(spec: dict[str
         ("20m", "21m"),
         ("invocations: 6", "resolve: 0.5%"),
         ("batches: 4", "batches: 4, sentinel: false"),
+        ("batches: 4", "batches: 4, isolation: best-effort"),
         ("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [2]"),
         ("[RSA, ECDHE-ECDSA]", '[RSA, ECDHE-ECDSA]\n  peer: ["server:fake@1.0"]'),
         ("measure:", REFERENCE.replace("aes-128-gcm, rate: 600", "aes-128-gcm, rate: 601") + "measure:"),
@@ -230,7 +231,12 @@ def test_what_is_written_out_as_the_default_changes_nothing() -> None:
     every = {"rsaBits": 2048, "group": "P-256", **{name: values[0] for name, (_, values) in VARIED.items()}}
     lines = "".join(f"\n  {name}: ['{_plain(value)}']" for name, value in every.items())
     written_out = SPEC.replace("[RSA, ECDHE-ECDSA]", f"[RSA, ECDHE-ECDSA]{lines}")
-    assert a_plan(written_out.replace("batches: 4", "batches: 4, sentinel: true") + "pools: [local]\n") == a_plan()
+    assert (
+        a_plan(
+            written_out.replace("batches: 4", "batches: 4, sentinel: true, isolation: exclusive") + "pools: [local]\n"
+        )
+        == a_plan()
+    )
 
 
 def test_the_plan_id_is_what_it_always_was() -> None:

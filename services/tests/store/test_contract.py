@@ -351,10 +351,13 @@ def test_the_newest_event_is_the_state_in_whatever_order_events_arrive(store: St
     assert (event.state, event.detail, event.at) == (RunState.FINISHED, "finished", NOON + timedelta(seconds=5))
 
 
+@pytest.mark.parametrize("earlier", [state for state in RunState if state.is_open])
 @pytest.mark.parametrize("end", [RunState.FINISHED, RunState.CANCELLED, RunState.FAILED])
-def test_a_run_that_ended_within_the_millisecond_it_began_has_ended(store: Store, end: RunState) -> None:
+def test_a_run_that_ended_within_the_millisecond_it_began_has_ended(
+    store: Store, end: RunState, earlier: RunState
+) -> None:
     run = a_run()
-    for state in (end, RunState.RUNNING):
+    for state in (end, earlier):
         store.add_event(an_event(run, state))
     assert store.progress([run.run_id])[run.run_id].event.state is end
 

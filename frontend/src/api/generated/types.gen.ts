@@ -649,8 +649,10 @@ export type RunSummary = {
 
 /**
  * RunState
+ *
+ * In the order of a run's life. On a machine that measures by itself a run starts as `running`.
  */
-export type RunState = 'running' | 'finished' | 'cancelled' | 'failed';
+export type RunState = 'queued' | 'building' | 'running' | 'cancelling' | 'finished' | 'cancelled' | 'failed';
 
 /**
  * RunPage
@@ -1279,6 +1281,13 @@ export type HostFacts = {
 };
 
 /**
+ * Isolation
+ *
+ * Whether a job wants CPUs for itself.
+ */
+export type Isolation = 'exclusive' | 'best-effort';
+
+/**
  * Measure
  *
  * How much is measured of each case.
@@ -1312,6 +1321,10 @@ export type Measure = {
      * whether a workload that never changes is measured along
      */
     sentinel?: boolean;
+    /**
+     * what CPUs a job wants; enforced on a cluster, not on a machine by itself
+     */
+    isolation?: Isolation;
 };
 
 /**

@@ -1,5 +1,6 @@
 """A plan: a spec expanded into cases x subjects x pools and packed into jobs."""
 
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,6 +14,13 @@ HARNESS_VERSION = 2
 
 SENTINEL = "sentinel"
 """The reference of the frozen subject that is measured along in every block."""
+
+
+class Isolation(StrEnum):
+    """Whether a job wants CPUs for itself."""
+
+    EXCLUSIVE = "exclusive"
+    BEST_EFFORT = "best-effort"
 
 
 class _Frozen(BaseModel):
@@ -47,6 +55,9 @@ class Measure(_Frozen):
     max_duration_s: int
     resolve: float | None = Field(None, description="the change that shall be told, as a share, or null")
     sentinel: bool = Field(True, description="whether a workload that never changes is measured along")
+    isolation: Isolation = Field(
+        Isolation.EXCLUSIVE, description="what CPUs a job wants; enforced on a cluster, not on a machine by itself"
+    )
 
 
 class Job(_Frozen):
@@ -127,7 +138,7 @@ def plan_id_of(plan: Plan) -> str:
     content["cases"] = [
         {**case.model_dump(mode="json", include=set(FIRST_FIELDS)), **case.variation} for case in plan.cases
     ]
-    for later, neutral in (("resolve", None), ("sentinel", True)):
+    for later, neutral in (("resolve", None), ("sentinel", True), ("isolation", Isolation.EXCLUSIVE)):
         if content["measure"][later] == neutral:
             del content["measure"][later]
     for later in ("peers", "sentinel"):

@@ -12,10 +12,20 @@ from kexbench.domain.plans import Plan
 
 
 class RunState(StrEnum):
+    """In the order of a run's life. On a machine that measures by itself a run starts as `running`."""
+
+    QUEUED = "queued"
+    BUILDING = "building"
     RUNNING = "running"
+    CANCELLING = "cancelling"
     FINISHED = "finished"
     CANCELLED = "cancelled"
     FAILED = "failed"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is still to happen by itself."""
+        return self not in (RunState.FINISHED, RunState.CANCELLED, RunState.FAILED)
 
 
 class Trigger(StrEnum):

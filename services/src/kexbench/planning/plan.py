@@ -1,10 +1,12 @@
 """From a spec's text and a catalogue's text to a plan, or to all faults at once."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 
 from kexbench.domain.cases import parse_peer
 from kexbench.domain.material import least_ocsp_bytes
 from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan_id_of
+from kexbench.domain.pools import LABEL_VALUE, LOCAL
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
 from kexbench.planning.expand import MAX_CASES, count_cases, expand
@@ -30,14 +32,22 @@ def fault_in(text: str, file: str, path: tuple[str, ...], message: str) -> Docum
     return DocumentError(file, [parse_document(text, file).fault(path, message)])
 
 
-def make_plan(text: str, file: str, catalogue: Catalogue, invocations: int | None = None) -> Plan:
+def make_plan(
+    text: str,
+    file: str,
+    catalogue: Catalogue,
+    invocations: int | None = None,
+    *,
+    pools: Collection[str] = (LOCAL,),
+) -> Plan:
     """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
-    anything is measured. Raises DocumentError with every fault of the spec."""
+    anything is measured; `pools` are the names of those that there are. Raises DocumentError with every fault of the
+    spec."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     subjects, unknown = _subjects(document, catalogue)
     peers, unknown_peers = _peers(document, catalogue)
-    faults += unknown + unknown_peers + _too_large(document) + _two_ways(document)
+    faults += unknown + unknown_peers + _unknown_pools(document, pools) + _too_large(document) + _two_ways(document)
     if spec is None or faults:
         raise DocumentError(file, faults)
     if invocations is not None:
@@ -63,6 +73,7 @@ def _assemble(
         max_duration_s=spec.measure.max_duration,
         resolve=spec.measure.resolve,
         sentinel=spec.measure.sentinel,
+        isolation=spec.measure.isolation,
     )
     references = tuple(subject.reference for subject in subjects)
     case_ids = tuple(case.case_id for case in cases)
@@ -135,6 +146,20 @@ def _peers(document: Document, catalogue: Catalogue) -> tuple[dict[str, PlannedS
         except UnknownSelector as error:
             faults.append(document.fault(path, str(error)))
     return found, faults
+
+
+def _unknown_pools(document: Document, pools: Collection[str]) -> list[Fault]:
+    """Faults of pools that there are not, whatever else is wrong with the spec."""
+    faults = []
+    known = sorted(pools)
+    written = document.value.get("pools")
+    for position, name in enumerate(written if isinstance(written, list) else []):
+        if isinstance(name, str) and re.fullmatch(LABEL_VALUE, name) and name not in pools:
+            message = f"there is no pool '{name}'{closest(name, known)}; there are {', '.join(known)}"
+            if known == [LOCAL]:
+                message = f"there is no pool '{name}': a machine that measures by itself has one, {LOCAL}"
+            faults.append(document.fault(("pools", position), message))
+    return faults
 
 
 def _matrix_values(document: Document, field: str) -> Iterator[tuple[tuple[str | int, ...], str]]:

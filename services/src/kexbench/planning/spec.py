@@ -28,6 +28,8 @@ from kexbench.domain.dimensions import (
     Resumption,
 )
 from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
+from kexbench.domain.plans import Isolation
+from kexbench.domain.pools import LOCAL, PoolName
 
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
@@ -43,7 +45,7 @@ _RESOLVE_MIN, _RESOLVE_MAX = 0.001, 0.5
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
-class _Written(BaseModel):
+class Written(BaseModel):
     """What a person wrote: unknown fields are faults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
@@ -125,12 +127,12 @@ Note = Annotated[str, Field(min_length=1, max_length=200)]
 LibraryName = Literal["openssl", "gnutls", "fake"]
 
 
-class Metadata(_Written):
+class Metadata(Written):
     name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
     description: Annotated[str, Field(max_length=2000)] = ""
 
 
-class Matrix(_Written):
+class Matrix(Written):
     """Every combination of the values is a case; a dimension that a key exchange lacks is left out of it, and
     combinations that can't exist are skipped. What is not written has one value only, the first one allowed."""
 
@@ -165,7 +167,7 @@ OneLibrary = Annotated[dict[LibraryName, Selectors], Field(min_length=1, max_len
 """One library an entry, so that the order of subjects is the order of a list."""
 
 
-class MeasureSpec(_Written):
+class MeasureSpec(Written):
     """How much is measured: a number of invocations, or until changes of the share `resolve` can be told."""
 
     model_config = ConfigDict(json_schema_extra={"not": {"required": ["invocations", "resolve"]}})
@@ -181,20 +183,27 @@ class MeasureSpec(_Written):
         Field(json_schema_extra={"default": "60m"}),
     ] = 3600
     sentinel: Annotated[bool, Field(description="whether a workload that never changes is measured along")] = True
+    isolation: Annotated[
+        Isolation,
+        Field(
+            description="exclusive: on a cluster nothing is measured on CPUs that other pods may use as well; "
+            "best-effort: it is measured and said. A machine that measures by itself enforces neither"
+        ),
+    ] = Isolation.EXCLUSIVE
 
 
-class ReferenceRowSpec(_Written):
+class ReferenceRowSpec(Written):
     case_id: str
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class ReferenceTableSpec(_Written):
+class ReferenceTableSpec(Written):
     title: str
     baseline: str
     rows: Annotated[list[ReferenceRowSpec], Field(min_length=2, max_length=MAX_REFERENCE_ROWS)]
 
 
-class ReferenceSpec(_Written):
+class ReferenceSpec(Written):
     """Published figures, in handshakes per second, that the report sets beside the measured ones."""
 
     title: str
@@ -202,20 +211,23 @@ class ReferenceSpec(_Written):
     tables: Annotated[list[ReferenceTableSpec], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)]
 
 
-class Spec(_Written):
+class Spec(Written):
     """A benchmark: what is measured, on which libraries, where and how much."""
 
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Benchmark"]
     metadata: Metadata
     subjects: Annotated[list[OneLibrary], Field(min_length=1)]
-    pools: Distinct[Literal["local"]] = ["local"]
+    pools: Annotated[
+        Distinct[PoolName],
+        Field(description="names of pools; on a machine that measures by itself there is one, local"),
+    ] = [LOCAL]
     matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
     reference: ReferenceSpec | None = None
 
 
-class CatalogueEntry(_Written):
+class CatalogueEntry(Written):
     """One tracked version: where it comes from and the version it is known to be, as a prefix."""
 
     source: Annotated[str, Field(pattern=SOURCE_PATTERN)]
@@ -230,7 +242,7 @@ class CatalogueEntry(_Written):
     defaults: Distinct[Note] = Field([], description="what those get who configure nothing, where that has changed")
 
 
-class Catalogue(_Written):
+class Catalogue(Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
     sentinel: Annotated[str, AfterValidator(_reference)] | None = Field(

@@ -109,10 +109,10 @@ class ClickHouseStore(Connection):
         return sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
-        parameters = {"run_ids": run_ids}
+        parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}
         events = self._query(
-            "SELECT run_id, max(at) AS newest, argMax(state, (at, state != 'running', state)) AS last_state,"
-            " argMax(detail, (at, state != 'running', state)) AS last_detail"
+            "SELECT run_id, max(at) AS newest, argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
+            " argMax(detail, (at, indexOf({life:Array(String)}, state))) AS last_detail"
             " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
             parameters,
         )

@@ -1,0 +1,53 @@
+"""A pool: nodes of one hardware kind, as a cluster names them and as its jobs may use them."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+LOCAL = "local"
+"""The pool of a machine that measures by itself."""
+LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
+"""What Kubernetes takes as a label's value; a pool's name is one."""
+PoolName = Annotated[str, Field(pattern=LABEL_VALUE)]
+Architecture = Literal["x86_64", "aarch64"]
+Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$")]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def contradiction(operator: str, value: str | None) -> str | None:
+    """What is wrong with a toleration's operator and value together, or None."""
+    if operator == "Equal" and value is None:
+        return "the operator Equal needs a value; Exists tolerates every value"
+    if operator == "Exists" and value is not None:
+        return "the operator Exists takes no value; Equal compares it"
+    return None
+
+
+class Toleration(_Frozen):
+    """A taint of nodes that the pool's pods put up with."""
+
+    key: str
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: str | None = Field(None, description="with the operator Equal only")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(None, description="null is any")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if reason := contradiction(self.operator, self.value):
+            raise ValueError(reason)
+        return self
+
+
+class Pool(_Frozen):
+    """Nodes of one hardware kind, and how much of a node one pod has."""
+
+    name: PoolName
+    architecture: Architecture
+    node_selector: dict[str, str] = Field(min_length=1, description="labels that the pool's nodes have")
+    tolerations: tuple[Toleration, ...] = ()
+    cpus: int = Field(ge=1, le=1024, description="whole CPUs of a pod")
+    memory: Memory = Field(description="of a pod, such as 1Gi")
+    notes: str = ""

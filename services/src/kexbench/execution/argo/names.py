@@ -1,0 +1,48 @@
+"""Names and labels of what kexbench puts on a cluster. Deterministic, so that submitting twice is submitting once."""
+
+import re
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.runs import Run
+
+PART_OF, KEXBENCH = "app.kubernetes.io/part-of", "kexbench"
+ALL_OF_KEXBENCH = f"{PART_OF}={KEXBENCH}"
+"""Selects everything of ours."""
+RUN, SERIES, JOB, POOL, SPEC = (f"kexbench.dev/{name}" for name in ("run", "series", "job", "pool", "spec"))
+PLAN, REFERENCE = "kexbench.dev/plan", "kexbench.dev/reference"
+"""Annotations: what may be longer than a label's value."""
+_LONGEST = 63
+"""Of a label's value; Argo puts a workflow's name in one."""
+_DNS_1123 = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+
+
+def job_workflow_name(run_id: str, series: int, number: int) -> str:
+    return _dns_name(f"kexbench-run-{run_id}-{series}-{number}")
+
+
+def kits_workflow_name(run_id: str, series: int) -> str:
+    """One name a series: what was missing may change while it is built, and nothing is to be built twice."""
+    return _dns_name(f"kexbench-kits-{run_id}-{series}")
+
+
+def labels_of(run_id: str, series: int) -> dict[str, str]:
+    """What all workflows and pods of a run's series have."""
+    return {PART_OF: KEXBENCH, RUN: run_id, SERIES: str(series)}
+
+
+def spec_labels(run: Run) -> dict[str, str]:
+    return {SPEC: run.plan.spec_name}
+
+
+def selector_of(run_id: str, series: int) -> str:
+    """Selects the workflows and pods of a run's series."""
+    return ",".join(f"{key}={value}" for key, value in labels_of(run_id, series).items())
+
+
+def _dns_name(name: str) -> str:
+    """The name itself where Kubernetes takes it; otherwise as much of it as goes, and a hash of all of it."""
+    if len(name) <= _LONGEST and re.fullmatch(_DNS_1123, name):
+        return name
+    tail = content_hash(name, length=10)
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[: _LONGEST - len(tail) - 1].rstrip("-")
+    return f"{plain}-{tail}"

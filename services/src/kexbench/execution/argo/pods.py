@@ -1,0 +1,184 @@
+"""The pods of jobs and kit builds: what runs in them, on which nodes, with how much, and what they may not do."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from hera.workflows import models as argo
+from hera.workflows.models.io.k8s.api.core import v1
+
+from kexbench.domain.pools import Pool
+from kexbench.execution.argo import names
+
+USER = 65_532
+"""Nobody in particular, and not root."""
+TOKEN_FOLDER = "/var/run/secrets/kexbench"  # noqa: S105 (a folder, no secret)
+TOKEN_LIFETIME_S = 3600
+"""Kubernetes renews the file long before."""
+JOB_DISK, BUILD_DISK, SCRATCH_DISK = "4Gi", "20Gi", "1Gi"
+_ARGO_TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """What the pods of a cluster need to know beside their job."""
+
+    namespace: str
+    runner_image: str
+    builder_image: str
+    api_url: str
+    image_pull_policy: str = "IfNotPresent"
+    job_service_account: str = "kexbench-job"
+    builder_service_account: str = "kexbench-builder"
+    audience: str = "kexbench"
+    pending_after_s: int = 900
+    """So long a pod may wait for a node or an image before its run is given up."""
+    executor_cpu: str = "100m"
+    executor_memory: str = "128Mi"
+    """Of each of Argo's own two containers."""
+
+
+def pod_labels(pool: Pool) -> dict[str, str]:
+    return {names.POOL: pool.name}
+
+
+def own_container(
+    arguments: Sequence[str], image: str, environment: Mapping[str, str], pool: Pool, settings: JobSettings
+) -> dict[str, object]:
+    """The fields of a container with our agent, the same for main and init containers."""
+    return {
+        "image": image,
+        "image_pull_policy": settings.image_pull_policy,
+        "command": ["python", "-m", "kexbench.agent", *arguments],
+        "env": [v1.EnvVar(name=name, value=value) for name, value in environment.items()] + _told_by_kubernetes(),
+        "resources": _exactly({"cpu": str(pool.cpus), "memory": pool.memory}),
+        "security_context": _confined(read_only=True),
+        "termination_message_policy": "FallbackToLogsOnError",
+        "volume_mounts": [
+            v1.VolumeMount(name="work", mount_path="/work"),
+            v1.VolumeMount(name="scratch", mount_path="/tmp"),  # noqa: S108 (a volume of the pod)
+            v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True),
+        ],
+    }
+
+
+def environment_of(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, str]:
+    """What every agent is told; it may write below HOME and in the scratch folder only."""
+    return {
+        "KEXBENCH_API_URL": settings.api_url,
+        "KEXBENCH_TOKEN_FILE": str(PurePosixPath(TOKEN_FOLDER) / "token"),
+        "KEXBENCH_RUN_ID": run_id,
+        "KEXBENCH_CPUS": str(pool.cpus),
+        "HOME": "/work",
+    }
+
+
+def volumes(disk: str, settings: JobSettings) -> list[v1.Volume]:
+    token = v1.ServiceAccountTokenProjection(
+        audience=settings.audience, expiration_seconds=TOKEN_LIFETIME_S, path="token"
+    )
+    return [
+        _empty("work", disk),
+        _empty("scratch", SCRATCH_DISK),
+        v1.Volume(name="token", projected=_projected([v1.VolumeProjection(service_account_token=token)])),
+        v1.Volume(name="argo-token", projected=_projected(_kubernetes_access())),
+    ]
+
+
+def placement(pool: Pool) -> dict[str, object]:
+    """The template's fields that say which nodes. No two pods of kexbench are on a node at the same time: so jobs of a
+    case that run at once run on different nodes, and no kit is built beside a measurement."""
+    apart = v1.PodAffinityTerm(label_selector=_labels({names.PART_OF: names.KEXBENCH}), topology_key=_HOSTNAME)
+    return {
+        "node_selector": dict(pool.node_selector),
+        "tolerations": [v1.Toleration(**toleration.model_dump(exclude_none=True)) for toleration in pool.tolerations],
+        "affinity": v1.Affinity(
+            pod_anti_affinity=v1.PodAntiAffinity(required_during_scheduling_ignored_during_execution=[apart])
+        ),
+    }
+
+
+def pod_security() -> v1.PodSecurityContext:
+    return v1.PodSecurityContext(
+        run_as_non_root=True,
+        run_as_user=USER,
+        run_as_group=USER,
+        fs_group=USER,
+        seccomp_profile=v1.SeccompProfile(type="RuntimeDefault"),
+    )
+
+
+def executor_patch(settings: JobSettings) -> str:
+    """What a workflow can't say of Argo's own containers but by a patch. Their requests are their limits, since one
+    container without makes the pod no Guaranteed one and so no CPU exclusive. Only they get a token for Kubernetes,
+    to report with; Argo's own field for that wants a secret that never expires."""
+    own = {
+        "resources": _plain(_exactly({"cpu": settings.executor_cpu, "memory": settings.executor_memory})),
+        # Argo's executor writes to its root file system (argo-workflows issue 10787).
+        "securityContext": _plain(_confined(read_only=False)),
+        "volumeMounts": [{"name": "argo-token", "mountPath": _ARGO_TOKEN_FOLDER, "readOnly": True}],
+    }
+    patch = {
+        "automountServiceAccountToken": False,
+        "initContainers": [{"name": "init", **own}],
+        "containers": [{"name": "wait", **own}],
+    }
+    return json.dumps(patch, sort_keys=True)
+
+
+def _told_by_kubernetes() -> list[v1.EnvVar]:
+    fields = {
+        "KEXBENCH_POD_NAME": "metadata.name",
+        "KEXBENCH_POD_UID": "metadata.uid",
+        "KEXBENCH_NODE_NAME": "spec.nodeName",
+    }
+    return [
+        v1.EnvVar(name=name, value_from=v1.EnvVarSource(field_ref=v1.ObjectFieldSelector(field_path=path)))
+        for name, path in fields.items()
+    ]
+
+
+def _kubernetes_access() -> list[v1.VolumeProjection]:
+    """What Kubernetes would mount by itself into every container."""
+    root = v1.ConfigMapProjection(name="kube-root-ca.crt", items=[v1.KeyToPath(key="ca.crt", path="ca.crt")])
+    namespace = v1.DownwardAPIVolumeFile(
+        path="namespace", field_ref=v1.ObjectFieldSelector(field_path="metadata.namespace")
+    )
+    token = v1.ServiceAccountTokenProjection(expiration_seconds=TOKEN_LIFETIME_S, path="token")
+    return [
+        v1.VolumeProjection(service_account_token=token),
+        v1.VolumeProjection(config_map=root),
+        v1.VolumeProjection(downward_api=v1.DownwardAPIProjection(items=[namespace])),
+    ]
+
+
+def _confined(*, read_only: bool) -> v1.SecurityContext:
+    return v1.SecurityContext(
+        allow_privilege_escalation=False,
+        capabilities=v1.Capabilities(drop=["ALL"]),
+        read_only_root_filesystem=True if read_only else None,
+        run_as_non_root=True,
+        seccomp_profile=v1.SeccompProfile(type="RuntimeDefault"),
+    )
+
+
+def _exactly(amounts: Mapping[str, str]) -> v1.ResourceRequirements:
+    return v1.ResourceRequirements.model_validate({"requests": dict(amounts), "limits": dict(amounts)})
+
+
+def _projected(sources: list[v1.VolumeProjection]) -> v1.ProjectedVolumeSource:
+    return v1.ProjectedVolumeSource(default_mode=0o440, sources=sources)
+
+
+def _empty(name: str, size: str) -> v1.Volume:
+    return v1.Volume.model_validate({"name": name, "emptyDir": {"sizeLimit": size}})
+
+
+def _labels(wanted: dict[str, str]) -> argo.LabelSelector:
+    return argo.LabelSelector(match_labels=wanted)
+
+
+def _plain(model: v1.ResourceRequirements | v1.SecurityContext) -> object:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)

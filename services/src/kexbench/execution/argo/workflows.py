@@ -1,0 +1,224 @@
+"""A run as Argo Workflows: pure, from a run and its pools to what is submitted. Valid for Argo 3.7 and 4.0.
+
+One pod a job. Jobs are dealt to workflows by their place in the plan, so that a job is in the same workflow whatever
+else is left to do; a workflow holds jobs of one pool only, so that a pool that waits holds up no other.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from hera.workflows import models as argo
+from hera.workflows.models.io.argoproj.workflow.v1alpha1 import UserContainer
+from hera.workflows.models.io.k8s.api.core import v1
+
+from kexbench.domain.plans import Job, Plan
+from kexbench.domain.pools import Architecture, Pool
+from kexbench.domain.runs import Run
+from kexbench.execution.argo import names, pods
+from kexbench.execution.argo.pods import JobSettings
+
+JOBS_PER_WORKFLOW = 200
+"""With what Argo writes of each, half a megabyte: etcd takes one and a half."""
+PODS_AT_ONCE = 8
+"""Pods of one workflow that exist at the same time. The nodes decide how many run: there is one pod on each."""
+RETRIES = 2
+SLACK = 4
+"""Times the estimate, which is rough and of a fast machine."""
+AROUND_MEASURING_S = 900
+"""For the image, the kits and the upload."""
+BUILD_DEADLINE_S = 2 * 3600
+KEPT_S = 24 * 3600
+"""So long a workflow that ended is there to be looked at."""
+POD_KEPT = "120s"
+LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
+"""What Kubernetes says of pods that their node or its keeper ended."""
+OURS = "exit code [2-5][)]"
+"""2 unusable, 3 cancelled, 4 not isolated, 5 refused by the API: another try would end the same way."""
+
+_AGAIN = (
+    f"not (lastRetry.message matches '{OURS}') and (lastRetry.status == 'Error' or lastRetry.message matches '{LOST}')"
+)
+"""An Error is of the cluster, such as a pod that is gone with its node; a Failed one is of a container or of LOST."""
+
+
+@dataclass(frozen=True, order=True)
+class WantedKit:
+    """A subject's kit for the nodes of an architecture."""
+
+    reference: str
+    architecture: Architecture
+
+    def __str__(self) -> str:
+        return f"{self.reference} for {self.architecture}"
+
+
+def chunks_of(plan: Plan) -> tuple[tuple[str, tuple[Job, ...]], ...]:
+    """All jobs of a plan by pool, in pieces that a workflow can hold; a workflow's number is its piece's place."""
+    by_pool = sorted(plan.jobs, key=lambda job: plan.pools.index(job.pool))
+    pieces = []
+    for pool, jobs in groupby(by_pool, key=lambda job: job.pool):
+        whole = tuple(jobs)
+        pieces += [
+            (pool, whole[start : start + JOBS_PER_WORKFLOW]) for start in range(0, len(whole), JOBS_PER_WORKFLOW)
+        ]
+    return tuple(pieces)
+
+
+def run_workflows(
+    run: Run, series: int, jobs: Sequence[Job], pools: Mapping[str, Pool], settings: JobSettings
+) -> tuple[dict[str, Any], ...]:
+    """The workflows that run these jobs of a run."""
+    wanted = {job.job_id for job in jobs}
+    found = []
+    for number, (pool, piece) in enumerate(chunks_of(run.plan)):
+        if here := [job for job in piece if job.job_id in wanted]:
+            name = names.job_workflow_name(run.run_id, series, number)
+            found.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings))
+    return tuple(found)
+
+
+def kits_workflow(
+    run_id: str, series: int, wanted: Sequence[WantedKit], pools: Mapping[str, Pool], settings: JobSettings
+) -> dict[str, Any]:
+    """The workflow that builds kits, one pod each, on the first pool of the kit's architecture."""
+    builders = {pool.architecture: pool for pool in reversed(tuple(pools.values()))}
+    labels = names.labels_of(run_id, series)
+    templates = [
+        _builder(run_id, labels, builders[architecture], settings)
+        for architecture in sorted({kit.architecture for kit in wanted})
+    ]
+    tasks = [
+        _task(f"kit-{number}", f"build-{_dashed(kit.architecture)}", "reference", kit.reference)
+        for number, kit in enumerate(sorted(wanted))
+    ]
+    name = names.kits_workflow_name(run_id, series)
+    return _workflow(name, labels, {}, templates, tasks, settings.builder_service_account, settings)
+
+
+def job_deadline_s(plan: Plan, job: Job) -> int:
+    """Seconds after which a pod has gone wrong: its share of the estimate with slack, at most what the spec allows."""
+    share = plan.estimated_s * job.count / plan.invocations
+    return AROUND_MEASURING_S + min(round(SLACK * share), plan.measure.max_duration_s)
+
+
+def _workflow_of_jobs(
+    name: str, run: Run, series: int, jobs: Sequence[Job], pool: Pool, settings: JobSettings
+) -> dict[str, Any]:
+    labels = {**names.labels_of(run.run_id, series), **names.spec_labels(run)}
+    # Attempts of a job count on through its series, so that no two ever have the same number.
+    before = (series - 1) * (RETRIES + 1)
+    environment = {
+        **pods.environment_of(settings, pool, run.run_id),
+        "KEXBENCH_JOB_ID": "{{inputs.parameters.job}}",
+        "KEXBENCH_ATTEMPT": f"{{{{=sprig.int(retries) + {before + 1}}}}}",
+    }
+    main = pods.own_container(["measure"], settings.runner_image, environment, pool, settings)
+    fetch = pods.own_container(["fetch"], settings.runner_image, environment, pool, settings)
+    template = _pod_template(
+        name="job",
+        parameter="job",
+        labels={**labels, **pods.pod_labels(pool), names.JOB: "{{inputs.parameters.job}}"},
+        deadline_s=max(job_deadline_s(run.plan, job) for job in jobs),
+        main=main,
+        disk=pods.JOB_DISK,
+        pool=pool,
+        settings=settings,
+    )
+    template.init_containers = [UserContainer(name="fetch", **fetch)]
+    tasks = [_task(f"job-{job.job_id}", "job", "job", job.job_id) for job in jobs]
+    annotations = {names.PLAN: run.plan.plan_id}
+    return _workflow(name, labels, annotations, [template], tasks, settings.job_service_account, settings)
+
+
+def _builder(run_id: str, labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.Template:
+    environment = {
+        **pods.environment_of(settings, pool, run_id),
+        "KEXBENCH_REFERENCE": "{{inputs.parameters.reference}}",
+        "KEXBENCH_ARCHITECTURE": pool.architecture,
+    }
+    template = _pod_template(
+        name=f"build-{_dashed(pool.architecture)}",
+        parameter="reference",
+        labels={**labels, **pods.pod_labels(pool)},
+        deadline_s=BUILD_DEADLINE_S,
+        main=pods.own_container(["build"], settings.builder_image, environment, pool, settings),
+        disk=pods.BUILD_DISK,
+        pool=pool,
+        settings=settings,
+    )
+    assert template.metadata is not None
+    template.metadata.annotations = {names.REFERENCE: "{{inputs.parameters.reference}}"}
+    return template
+
+
+def _pod_template(
+    *,
+    name: str,
+    parameter: str,
+    labels: dict[str, str],
+    deadline_s: int,
+    main: dict[str, object],
+    disk: str,
+    pool: Pool,
+    settings: JobSettings,
+) -> argo.Template:
+    """One pod; tried again only where it was not its own failure."""
+    return argo.Template.model_validate(
+        {
+            "name": name,
+            "inputs": argo.Inputs(parameters=[argo.Parameter(name=parameter)]),
+            "metadata": argo.Metadata(labels=labels),
+            "active_deadline_seconds": deadline_s,
+            "retry_strategy": argo.RetryStrategy.model_validate(
+                {"limit": str(RETRIES), "retryPolicy": "Always", "expression": _AGAIN}
+            ),
+            "container": v1.Container.model_validate(main),
+            "volumes": pods.volumes(disk, settings),
+            "pod_spec_patch": pods.executor_patch(settings),
+            **pods.placement(pool),
+        }
+    )
+
+
+def _task(name: str, template: str, parameter: str, value: str) -> argo.DAGTask:
+    return argo.DAGTask(
+        name=name,
+        template=template,
+        arguments=argo.Arguments(parameters=[argo.Parameter(name=parameter, value=value)]),
+    )
+
+
+def _workflow(
+    name: str,
+    labels: dict[str, str],
+    annotations: dict[str, str],
+    templates: Sequence[argo.Template],
+    tasks: list[argo.DAGTask],
+    service_account: str,
+    settings: JobSettings,
+) -> dict[str, Any]:
+    workflow = argo.Workflow(
+        api_version="argoproj.io/v1alpha1",
+        kind="Workflow",
+        metadata=argo.ObjectMeta(
+            name=name, namespace=settings.namespace, labels=labels, annotations=annotations or None
+        ),
+        spec=argo.WorkflowSpec(
+            entrypoint="all",
+            # A job that fails is no reason to end the others.
+            templates=[argo.Template(name="all", dag=argo.DAGTemplate(tasks=tasks, fail_fast=False)), *templates],
+            parallelism=PODS_AT_ONCE,
+            service_account_name=service_account,
+            security_context=pods.pod_security(),
+            pod_gc=argo.PodGC(strategy="OnPodCompletion", delete_delay_duration=POD_KEPT),
+            ttl_strategy=argo.TTLStrategy(seconds_after_completion=KEPT_S),
+        ),
+    )
+    manifest: dict[str, Any] = workflow.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return manifest
+
+
+def _dashed(architecture: str) -> str:
+    return architecture.replace("_", "-")

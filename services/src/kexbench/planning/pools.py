@@ -1,0 +1,78 @@
+"""The pools of a cluster as they are written (`kind: Pools`): read, with every fault at its place."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from kexbench.domain.pools import Architecture, Memory, Pool, PoolName, contradiction
+from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
+from kexbench.planning.spec import Written
+
+MAX_POOLS = 200
+_Text = Annotated[str, Field(min_length=1, max_length=317)]
+"""As long as a label's key can be, with its prefix."""
+
+
+class TolerationEntry(Written):
+    """A taint of nodes that the pool's pods put up with."""
+
+    key: _Text
+    operator: Literal["Exists", "Equal"] = "Equal"
+    value: Annotated[str | None, Field(description="with the operator Equal only")] = None
+    effect: Annotated[
+        Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None, Field(description="every effect where left out")
+    ] = None
+
+
+class PoolEntry(Written):
+    """Nodes of one hardware kind, and how much of a node one pod has."""
+
+    name: PoolName
+    architecture: Annotated[Architecture, Field(description="as the kernel names it")]
+    node_selector: Annotated[
+        dict[_Text, str], Field(min_length=1, description="labels that the pool's nodes have and no other nodes")
+    ]
+    tolerations: Annotated[list[TolerationEntry], Field(max_length=50)] = Field(default_factory=list)
+    cpus: Annotated[int, Field(ge=1, le=1024, description="whole CPUs of a pod")]
+    memory: Annotated[Memory, Field(description="of a pod, such as 1Gi")]
+    notes: Annotated[str, Field(max_length=2000)] = ""
+
+
+class Pools(Written):
+    """The pools that specs of this cluster may name."""
+
+    api_version: Literal["kexbench.dev/v1"]
+    kind: Literal["Pools"]
+    pools: Annotated[list[PoolEntry], Field(min_length=1, max_length=MAX_POOLS)]
+
+
+def read_pools(text: str, file: str) -> tuple[Pool, ...]:
+    """The pools in the order of the file. Raises DocumentError with every fault."""
+    document = parse_document(text, file)
+    written, faults = validate(document, Pools)
+    faults += _inconsistent(document)
+    if written is None or faults:
+        raise DocumentError(file, faults)
+    return tuple(Pool.model_validate(entry.model_dump()) for entry in written.pools)
+
+
+def _inconsistent(document: Document) -> list[Fault]:
+    """What no field tells by itself, checked even where other parts of the document are at fault."""
+    faults = []
+    names: set[str] = set()
+    entries = document.value.get("pools")
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, dict):
+            continue
+        name = entry.get("name")
+        if isinstance(name, str) and name in names:
+            faults.append(document.fault(("pools", index, "name"), f"'{name}' is given twice"))
+        if isinstance(name, str):
+            names.add(name)
+        tolerations = entry.get("tolerations")
+        for position, toleration in enumerate(tolerations if isinstance(tolerations, list) else []):
+            if not isinstance(toleration, dict):
+                continue
+            if reason := contradiction(toleration.get("operator", "Equal"), toleration.get("value")):
+                faults.append(document.fault(("pools", index, "tolerations", position), reason))
+    return faults

@@ -1,0 +1,179 @@
+"""What is submitted to a cluster. The snapshots are what a person would read: `.actual` twins show what changes."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kexbench.execution.argo import names
+from kexbench.execution.argo.workflows import (
+    AROUND_MEASURING_S,
+    JOBS_PER_WORKFLOW,
+    WantedKit,
+    job_deadline_s,
+    kits_workflow,
+    run_workflows,
+)
+from tests.builders import assert_golden
+from tests.execution.argo.cases import AMD, ARM, POOLS, SETTINGS, a_cluster_run
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+KITS = (WantedKit("fake@1.1", "x86_64"), WantedKit("fake@1.0", "aarch64"), WantedKit("fake@1.0", "x86_64"))
+Manifest = dict[str, Any]
+
+
+def of_run() -> tuple[Manifest, ...]:
+    run = a_cluster_run()
+    return run_workflows(run, 1, run.plan.jobs, POOLS, SETTINGS)
+
+
+def of_kits() -> Manifest:
+    return kits_workflow("20260101-120000-0a0b0c0d", 1, KITS, POOLS, SETTINGS)
+
+
+def pod_templates(manifests: tuple[Manifest, ...]) -> Iterator[Manifest]:
+    for manifest in manifests:
+        yield from (template for template in manifest["spec"]["templates"] if "container" in template)
+
+
+def our_containers(template: Manifest) -> list[Manifest]:
+    return [template["container"], *template.get("initContainers", [])]
+
+
+def job_ids(manifests: tuple[Manifest, ...]) -> list[str]:
+    return [
+        task["arguments"]["parameters"][0]["value"]
+        for manifest in manifests
+        for task in manifest["spec"]["templates"][0]["dag"]["tasks"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "manifests"), [("run-amd", of_run()[:1]), ("run-arm", of_run()[1:]), ("kits", (of_kits(),))]
+)
+def test_what_is_submitted_reads_as_it_should(name: str, manifests: tuple[Manifest, ...]) -> None:
+    assert_golden(SNAPSHOTS / f"{name}.yaml", yaml.safe_dump_all(manifests, sort_keys=False, width=120))
+
+
+def test_a_run_is_one_workflow_a_pool_and_every_job_is_in_one() -> None:
+    run = a_cluster_run()
+    assert [manifest["metadata"]["name"] for manifest in of_run()] == [
+        "kexbench-run-20260101-120000-0a0b0c0d-1-0",
+        "kexbench-run-20260101-120000-0a0b0c0d-1-1",
+    ]
+    assert sorted(job_ids(of_run())) == sorted(job.job_id for job in run.plan.jobs)
+
+
+def test_a_job_keeps_its_workflow_whatever_else_is_left_to_do() -> None:
+    run = a_cluster_run(jobs=450)
+    whole = {
+        job: manifest["metadata"]["name"]
+        for manifest in run_workflows(run, 2, run.plan.jobs, POOLS, SETTINGS)
+        for job in job_ids((manifest,))
+    }
+    assert len(whole) == 450
+    rest = run_workflows(run, 2, run.plan.jobs[7::31], POOLS, SETTINGS)
+    assert job_ids(rest)
+    for manifest in rest:
+        assert {whole[job] for job in job_ids((manifest,))} == {manifest["metadata"]["name"]}
+
+
+def test_a_plan_with_many_jobs_is_split_so_that_every_workflow_is_small() -> None:
+    run = a_cluster_run(jobs=2000)
+    manifests = run_workflows(run, 1, run.plan.jobs, POOLS, SETTINGS)
+    assert sorted(job_ids(manifests)) == sorted(job.job_id for job in run.plan.jobs)
+    for manifest in manifests:
+        assert len(job_ids((manifest,))) <= JOBS_PER_WORKFLOW
+        assert len(json.dumps(manifest)) < 100_000
+        (template,) = pod_templates((manifest,))
+        assert template["nodeSelector"]["kexbench.dev/pool"] == template["metadata"]["labels"][names.POOL]
+
+
+def test_attempts_of_a_job_are_numbered_on_from_series_to_series() -> None:
+    run = a_cluster_run()
+    for series, first in ((1, 1), (2, 4)):
+        template = next(pod_templates(run_workflows(run, series, run.plan.jobs, POOLS, SETTINGS)))
+        for container in our_containers(template):
+            told = {entry["name"]: entry.get("value") for entry in container["env"]}
+            assert told["KEXBENCH_ATTEMPT"] == f"{{{{=sprig.int(retries) + {first}}}}}"
+        assert template["retryStrategy"]["limit"] == "2"
+
+
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+def test_every_container_asks_for_what_it_may_use_so_that_cpus_can_be_exclusive(template: Manifest) -> None:
+    pool = POOLS[template["metadata"]["labels"][names.POOL]]
+    patch = json.loads(template["podSpecPatch"])
+    argos = [*patch["containers"], *patch["initContainers"]]
+    assert [container["name"] for container in argos] == ["wait", "init"]
+    for container in (*our_containers(template), *argos):
+        assert container["resources"]["requests"] == container["resources"]["limits"]
+        assert set(container["resources"]["limits"]) == {"cpu", "memory"}
+    for container in our_containers(template):
+        assert container["resources"]["limits"] == {"cpu": str(pool.cpus), "memory": pool.memory}
+
+
+@pytest.mark.parametrize("manifest", [*of_run(), of_kits()])
+def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manifest: Manifest) -> None:
+    assert manifest["spec"]["securityContext"]["runAsNonRoot"] is True
+    assert manifest["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for template in pod_templates((manifest,)):
+        patch = json.loads(template["podSpecPatch"])
+        for container in (*our_containers(template), *patch["containers"], *patch["initContainers"]):
+            context = container["securityContext"]
+            assert context["allowPrivilegeEscalation"] is False
+            assert context["capabilities"] == {"drop": ["ALL"]}
+        assert all(found["securityContext"]["readOnlyRootFilesystem"] for found in our_containers(template))
+        assert {next(iter(set(volume) - {"name"})) for volume in template["volumes"]} == {"emptyDir", "projected"}
+
+
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+def test_only_the_containers_of_argo_hold_a_token_for_kubernetes(template: Manifest) -> None:
+    patch = json.loads(template["podSpecPatch"])
+    assert patch["automountServiceAccountToken"] is False
+    for container in (*patch["containers"], *patch["initContainers"]):
+        assert [mount["name"] for mount in container["volumeMounts"]] == ["argo-token"]
+    (token,) = (volume["projected"] for volume in template["volumes"] if volume["name"] == "token")
+    (source,) = token["sources"]
+    assert source["serviceAccountToken"] == {"audience": "kexbench", "expirationSeconds": 3600, "path": "token"}
+    for container in our_containers(template):
+        assert "argo-token" not in [mount["name"] for mount in container["volumeMounts"]]
+
+
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+def test_no_two_pods_of_kexbench_are_on_a_node_at_once(template: Manifest) -> None:
+    (term,) = template["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert term["topologyKey"] == "kubernetes.io/hostname"
+    assert term["labelSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+
+
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+def test_no_registry_is_asked_what_to_start(template: Manifest) -> None:
+    assert all(container["command"][:3] == ["python", "-m", "kexbench.agent"] for container in our_containers(template))
+
+
+def test_a_kit_is_built_on_the_first_pool_of_its_architecture() -> None:
+    spare = AMD.model_copy(update={"name": "spare", "node_selector": {"kexbench.dev/pool": "spare"}})
+    manifest = kits_workflow("r", 1, KITS, {**POOLS, "spare": spare}, SETTINGS)
+    selectors = [template["nodeSelector"] for template in pod_templates((manifest,))]
+    assert selectors == [ARM.node_selector, AMD.node_selector]
+    assert job_ids((manifest,)) == ["fake@1.0", "fake@1.0", "fake@1.1"]
+
+
+def test_a_pod_may_take_a_few_times_what_was_estimated_and_never_more_than_the_spec_allows() -> None:
+    plan = a_cluster_run().plan
+    slow = plan.model_copy(update={"estimated_s": 1e6})
+    assert job_deadline_s(plan, plan.jobs[0]) == AROUND_MEASURING_S + round(4 * plan.estimated_s / 4)
+    assert job_deadline_s(slow, plan.jobs[0]) == AROUND_MEASURING_S + plan.measure.max_duration_s
+
+
+@pytest.mark.parametrize("run_id", ["Ünfit/für DNS", "x" * 200, "-", "a.b"])
+def test_a_name_is_always_one_that_kubernetes_takes_and_its_own(run_id: str) -> None:
+    found = names.job_workflow_name(run_id, 1, 0)
+    assert len(found) <= 63
+    assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert found[0].isalpha()
+    assert found[-1].isalnum()
+    assert found != names.job_workflow_name(run_id + "x", 1, 0)
