@@ -59,7 +59,7 @@ export interface RunsSearch {
   before?: string;
 }
 
-export interface RunSearch extends CellView {
+export interface RunSearch extends CellView, HostChoice {
   metric?: Metric;
 }
 
@@ -101,7 +101,7 @@ export function runsSearch(raw: Raw): RunsSearch {
 }
 
 export function runSearch(raw: Raw): RunSearch {
-  return compact({ ...cellView(raw), metric: metric(raw.metric) });
+  return compact({ ...hostChoice(raw), ...cellView(raw), metric: metric(raw.metric) });
 }
 
 /** Plain `?a=1&b=x&b=y`: every value is text, so that a version such as 3.10 stays what it is. */

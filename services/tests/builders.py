@@ -135,7 +135,7 @@ def a_run(
     spec: str = SPEC,
     created_at: datetime = NOON,
     kits: Mapping[str, KitManifest] | None = None,
-    host: HostFacts = HOST,
+    host: HostFacts | None = HOST,
 ) -> Run:
     """A run of a spec; `kits` replaces the manifests of some subjects."""
     plan = a_plan(spec)
@@ -172,6 +172,7 @@ def an_invocation(
     attempt: int = 1,
     preempted_batches: int = 0,
     timers: Mapping[str, Timer] | None = None,
+    host: HostFacts = HOST,
 ) -> Invocation:
     """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's."""
     job = next(job for job in run.plan.jobs if number in job.numbers)
@@ -183,7 +184,7 @@ def an_invocation(
         attempt=attempt,
         case_id=case_id,
         invocation=number,
-        host_id=run.host.host_id,
+        host_id=host.host_id,
         host_load=QUIET,
         started_at=(run.created_at + timedelta(minutes=1, seconds=number)).isoformat(timespec="milliseconds"),
         preempted_batches=preempted_batches,
@@ -219,7 +220,7 @@ def a_ticket(run: Run, job: int = 0) -> Ticket:
     return Ticket(
         run_id=run.run_id,
         attempt=1,
-        host_id=run.host.host_id,
+        host_id=HOST.host_id,
         seed=f"{run.run_id}/{run.plan.jobs[job].job_id}",
         job=run.plan.jobs[job],
         measure=run.plan.measure,

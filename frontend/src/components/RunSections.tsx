@@ -1,5 +1,5 @@
 // What a run's numbers rest on: the host, the kits, and what has no number.
-import type { HostFacts, RunDetail, Skipped } from "@/api/generated";
+import type { HostView, RunDetail, Skipped } from "@/api/generated";
 import { count, memory } from "@/format";
 import { Facts } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
@@ -46,12 +46,30 @@ export function OutcomeSection({ run }: { run: RunDetail }) {
   );
 }
 
-export function HostSection({ host }: { host: HostFacts }) {
+/** Machines that are alike are told once; on a cluster with the nodes that they are. */
+export function HostSection({ hosts }: { hosts: HostView[] }) {
+  if (hosts.length === 0) return null;
   return (
     <section>
-      <h2>Host</h2>
+      <h2>{hosts.length > 1 ? "Hosts" : "Host"}</h2>
+      {hosts.map((view) => (
+        <OneHost key={`${view.pools} ${view.nodes} ${view.host.microcode}`} view={view} />
+      ))}
+    </section>
+  );
+}
+
+function OneHost({ view: { host, pools, nodes, isolation } }: { view: HostView }) {
+  const onCluster: [string, string][] = [
+    ["Pool", pools.join(", ")],
+    ["Nodes", nodes.join(", ")],
+    ["CPUs of a job", isolation.join(", ")],
+  ];
+  return (
+    <>
       <Facts
         facts={[
+          ...(nodes.length > 0 ? onCluster : []),
           ["CPU", `${host.cpu_model}, ${host.architecture}`],
           ["CPUs", host.cpus],
           ["Memory", memory(host.memory_bytes)],
@@ -69,7 +87,7 @@ export function HostSection({ host }: { host: HostFacts }) {
           <p className="flags">{host.cpu_flags.join(" ")}</p>
         </details>
       )}
-    </section>
+    </>
   );
 }
 

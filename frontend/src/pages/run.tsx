@@ -9,6 +9,7 @@ import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
+import { HostSelect } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
@@ -30,7 +31,10 @@ export function RunPage() {
   const { runId } = route.useParams();
   const search = route.useSearch();
   const run = useQuery({
-    ...runOptions({ path: { run_id: runId }, query: { metric: search.metric } }),
+    ...runOptions({
+      path: { run_id: runId },
+      query: { metric: search.metric, pool: search.pool, cpu_model: search.cpu },
+    }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => state.data && isOpen(state.data.summary.state) && POLL_MS,
   });
@@ -90,7 +94,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
           ]}
         />
       </section>
-      <HostSection host={run.host} />
+      <HostSection hosts={run.hosts} />
       <KitSection run={run} />
       <SkippedSection skipped={run.skipped} />
       <section>
@@ -107,8 +111,8 @@ function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
   const change = (next: Partial<RunSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const host = { pool: answer.summary.pools[0], cpu: answer.summary.cpu_model };
-  const kind = host.pool ? { pool: host.pool, cpu_model: host.cpu } : null;
+  const kind = answer.host_kind;
+  const host = { pool: kind?.pool, cpu: kind?.cpu_model };
   const run = useResolved(answer, kind, answer.measure.invocations);
   const model = useMemo(
     () => run && heatModel(run, { variation: search.variation }),
@@ -126,6 +130,9 @@ function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
   return (
     <>
       <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+        {run.host_kinds.length > 1 && (
+          <HostSelect hostKinds={run.host_kinds} current={kind} choose={change} />
+        )}
         <CellChoice
           metrics={filters.data?.metrics ?? []}
           cases={run.cases}

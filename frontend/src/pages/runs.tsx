@@ -57,9 +57,7 @@ function RunList({ runs }: { runs: RunSummary[] }) {
           <p className="when">
             <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>, {run.trigger}
           </p>
-          <p>
-            {run.pools.join(", ")}: {run.cpu_model}
-          </p>
+          <p>{[run.pools.join(", "), run.cpu_model].filter(Boolean).join(": ")}</p>
           <p>
             {count(run.cases, "case")}, {byLibrary(run.subjects)}
           </p>

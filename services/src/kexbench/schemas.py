@@ -7,6 +7,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Plan
@@ -74,7 +75,7 @@ def generated_files() -> dict[str, str]:
         for name, model in _MODELS.items()
     }
     found["worker-record.schema.json"] = _schema(WorkerRecord)
-    found["openapi.json"] = _text(create_app(cast(Store, None), "", None).openapi())
+    found["openapi.json"] = _text(create_app(cast(Store, None), LocalGatekeeper(""), None).openapi())
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
+from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.api.tokens import sign_run_token
 from kexbench.domain.runs import Run
@@ -42,7 +43,7 @@ def client_of() -> Iterator[ClientOf]:
 @pytest.fixture
 def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
     """Its addresses begin behind the API's prefix."""
-    with client_of(create_app(empty_store, SECRET, None)) as client:
+    with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None)) as client:
         client.base_url = httpx.URL(f"http://test{API_PREFIX}")
         yield client
 

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import allow_header_conformance, negative_data_rejection
 
+from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import RunState
@@ -45,7 +46,7 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
             outcomes = [an_outcome("fake@1.1")]
             invocation = an_invocation(run, number, case_id=case.case_id, cpu_ns=cpu_ns, outcomes=outcomes)
             store.add_invocation(run, invocation)
-    yield create_app(store, SECRET, None)
+    yield create_app(store, LocalGatekeeper(SECRET), None)
     store.close()
 
 

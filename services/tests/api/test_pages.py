@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem
@@ -19,7 +20,7 @@ def browser(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -
     (pages / "assets" / "app.js").write_text("let app")
     (tmp_path / "secret.txt").write_text("outside")
     (pages / "link.txt").symlink_to(tmp_path / "secret.txt")
-    with client_of(create_app(empty_store, SECRET, pages)) as client:
+    with client_of(create_app(empty_store, LocalGatekeeper(SECRET), pages)) as client:
         yield client
 
 
@@ -73,7 +74,7 @@ def test_nothing_outside_the_pages_is_served(browser: httpx.Client, address: str
 
 
 def test_without_pages_there_is_only_the_api(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
-    with client_of(create_app(empty_store, SECRET, None)) as client:
+    with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None)) as client:
         assert_problem(client.get("/"), 404)
         assert client.get("/api/v1/health").status_code == 200
 

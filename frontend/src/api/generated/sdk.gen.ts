@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, MatrixData, MatrixErrors, MatrixResponses, QualificationsData, QualificationsErrors, QualificationsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SeriesData, SeriesErrors, SeriesResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SeriesData, SeriesErrors, SeriesResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -63,7 +63,7 @@ export const runs = <ThrowOnError extends boolean = false>(options?: Options<Run
 /**
  * Run
  *
- * One run: its facts, state and all its cells for one metric.
+ * One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last.
  */
 export const run = <ThrowOnError extends boolean = false>(options: Options<RunData, ThrowOnError>) => (options.client ?? client).get<RunResponses, RunErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}', ...options });
 
@@ -87,6 +87,62 @@ export const scaling = <ThrowOnError extends boolean = false>(options?: Options<
  * What the newest A/A run of each case proved on a host kind: a kit beside itself, and relinks of one source.
  */
 export const qualifications = <ThrowOnError extends boolean = false>(options?: Options<QualificationsData, ThrowOnError>) => (options?.client ?? client).get<QualificationsResponses, QualificationsErrors, ThrowOnError>({ url: '/api/v1/qualifications', ...options });
+
+/**
+ * Open Runs
+ *
+ * Runs that something is still to happen to, the oldest first; those that machines measure by themselves are not
+ * told.
+ */
+export const openRuns = <ThrowOnError extends boolean = false>(options?: Options<OpenRunsData, ThrowOnError>) => (options?.client ?? client).get<OpenRunsResponses, OpenRunsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/open-runs',
+    ...options
+});
+
+/**
+ * Known Kits
+ *
+ * Which kits there are for a run, and which are to be built. Of a started run, those that it began with.
+ */
+export const knownKits = <ThrowOnError extends boolean = false>(options: Options<KnownKitsData, ThrowOnError>) => (options.client ?? client).get<KnownKitsResponses, KnownKitsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/runs/{run_id}/kits',
+    ...options
+});
+
+/**
+ * Job Order
+ *
+ * All that a job's pod needs to know.
+ */
+export const jobOrder = <ThrowOnError extends boolean = false>(options: Options<JobOrderData, ThrowOnError>) => (options.client ?? client).get<JobOrderResponses, JobOrderErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/runs/{run_id}/jobs/{job_id}/order',
+    ...options
+});
+
+/**
+ * Material
+ *
+ * A key, certificate or parameters of a run's cases, by its SHA-256.
+ */
+export const material = <ThrowOnError extends boolean = false>(options: Options<MaterialData, ThrowOnError>) => (options.client ?? client).get<MaterialResponses, MaterialErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/runs/{run_id}/material/{file}',
+    ...options
+});
+
+/**
+ * Kit
+ *
+ * A kit as a tar archive.
+ */
+export const kit = <ThrowOnError extends boolean = false>(options: Options<KitData, ThrowOnError>) => (options.client ?? client).get<KitResponses, KitErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/kits/{kit_id}',
+    ...options
+});
 
 /**
  * Stored Invocations

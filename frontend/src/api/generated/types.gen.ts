@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * Trigger
  */
-export type Trigger = 'command-line';
+export type Trigger = 'command-line' | 'api';
 
 /**
  * Timer
@@ -280,7 +280,7 @@ export type Metric = 'cpu_ns' | 'client_cpu_ns' | 'server_cpu_ns' | 'wall_ns' | 
 /**
  * HostKind
  *
- * Machines that are compared with each other: one CPU model in one pool.
+ * Machines that are compared with each other: one CPU model and microcode in one pool.
  */
 export type HostKind = {
     /**
@@ -621,8 +621,10 @@ export type RunSummary = {
     detail: string;
     /**
      * Cpu Model
+     *
+     * null on a cluster, where every attempt has its own machine
      */
-    cpu_model: string;
+    cpu_model: string | null;
     /**
      * Pools
      */
@@ -630,7 +632,7 @@ export type RunSummary = {
     /**
      * Subjects
      *
-     * library and version
+     * library and version; references until those are known
      */
     subjects: Array<string>;
     /**
@@ -671,9 +673,30 @@ export type RunPage = {
 };
 
 /**
+ * RunEvent
+ *
+ * One change of a run's state; the newest event is the state.
+ */
+export type RunEvent = {
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * At
+     */
+    at: string;
+    state: RunState;
+    /**
+     * Detail
+     */
+    detail?: string;
+};
+
+/**
  * RunDetail
  *
- * Everything about one run: what was planned, on what, and all its cells for one metric.
+ * Everything about one run: what was planned, on what, and all its cells for one metric on one host kind.
  */
 export type RunDetail = {
     summary: RunSummary;
@@ -682,7 +705,20 @@ export type RunDetail = {
      */
     spec_text: string;
     measure: Measure;
-    host: HostFacts;
+    /**
+     * Hosts
+     */
+    hosts: Array<HostView>;
+    /**
+     * that the cells are of; null while nothing is stored
+     */
+    host_kind: HostKind | null;
+    /**
+     * Host Kinds
+     *
+     * that the run has numbers of
+     */
+    host_kinds: Array<HostKind>;
     /**
      * Cases
      */
@@ -1281,6 +1317,31 @@ export type HostFacts = {
 };
 
 /**
+ * HostView
+ *
+ * A machine that a run was measured on, or the facts that some of them share.
+ */
+export type HostView = {
+    host: HostFacts;
+    /**
+     * Pools
+     */
+    pools: Array<string>;
+    /**
+     * Nodes
+     *
+     * on a cluster
+     */
+    nodes: Array<string>;
+    /**
+     * Isolation
+     *
+     * what CPUs jobs were found to have there; on a cluster
+     */
+    isolation: Array<Isolation>;
+};
+
+/**
  * Isolation
  *
  * Whether a job wants CPUs for itself.
@@ -1325,6 +1386,353 @@ export type Measure = {
      * what CPUs a job wants; enforced on a cluster, not on a machine by itself
      */
     isolation?: Isolation;
+};
+
+/**
+ * Run
+ *
+ * The facts of a run. It is announced with its plan, and started once its kits are known; on a machine that
+ * measures by itself both is one. From then on nothing of it changes.
+ */
+export type Run = {
+    /**
+     * Format Version
+     */
+    format_version?: number;
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    trigger: Trigger;
+    /**
+     * Spec Text
+     */
+    spec_text: string;
+    plan: Plan;
+    /**
+     * Kits
+     *
+     * by the subject's reference in the plan; none before the start
+     */
+    kits: {
+        [key: string]: KitManifest;
+    };
+    /**
+     * of a machine that measures by itself; on a cluster attempts have theirs
+     */
+    host: HostFacts | null;
+    /**
+     * Material
+     *
+     * content-addressed key material, by case id
+     */
+    material: {
+        [key: string]: MaterialFiles;
+    };
+};
+
+/**
+ * MaterialFiles
+ *
+ * Content-addressed file names; `-` for none.
+ */
+export type MaterialFiles = {
+    /**
+     * Key
+     *
+     * PEM of the certificate's private key
+     */
+    key: string;
+    /**
+     * Certificate
+     *
+     * PEM of the certificate, and of its issuers' behind it
+     */
+    certificate: string;
+    /**
+     * Dh Parameters
+     */
+    dh_parameters: string;
+    /**
+     * Ocsp Response
+     *
+     * DER
+     */
+    ocsp_response?: string;
+};
+
+/**
+ * ReferenceRow
+ *
+ * A published figure beside which a case is set.
+ */
+export type ReferenceRow = {
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Rate
+     *
+     * published handshakes per second
+     */
+    rate: number;
+};
+
+/**
+ * ReferenceTable
+ */
+export type ReferenceTable = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Baseline
+     *
+     * the case id that the others are divided by
+     */
+    baseline: string;
+    /**
+     * Rows
+     */
+    rows: Array<ReferenceRow>;
+};
+
+/**
+ * Reference
+ *
+ * Published tables that a spec repeats, so that a report can set both side by side.
+ */
+export type Reference = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Notes
+     *
+     * what is known of why figures differ
+     */
+    notes?: string;
+    /**
+     * Tables
+     */
+    tables: Array<ReferenceTable>;
+};
+
+/**
+ * Job
+ *
+ * What one node runs in one go: a range of invocations of some cases, each case's subjects in blocks.
+ */
+export type Job = {
+    /**
+     * Job Id
+     */
+    job_id: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Case Ids
+     */
+    case_ids: Array<string>;
+    /**
+     * Blocks
+     *
+     * references of the subjects that interleave
+     */
+    blocks: Array<Array<string>>;
+    /**
+     * First Invocation
+     */
+    first_invocation: number;
+    /**
+     * Invocations
+     */
+    invocations: number;
+};
+
+/**
+ * Case
+ *
+ * One handshake to measure. Construct only possible ones: see `impossible`.
+ */
+export type Case = {
+    protocol: Protocol;
+    key_exchange: KeyExchange;
+    cipher?: Cipher;
+    /**
+     * Group
+     *
+     * key exchange group, or - with key exchange RSA and default settings
+     */
+    group?: string;
+    /**
+     * Rsa Bits
+     *
+     * size of the certificate's RSA key in bits, or 0
+     */
+    rsa_bits?: number;
+    /**
+     * Curve
+     *
+     * curve of the certificate's EC key, or -
+     */
+    curve?: string;
+    /**
+     * Chain Length
+     *
+     * certificates that the server sends
+     */
+    chain_length?: number;
+    /**
+     * Client Authentication
+     *
+     * the client shows a certificate as well
+     */
+    client_authentication?: boolean;
+    resumption?: Resumption;
+    /**
+     * Early Data Bytes
+     *
+     * application data in the first flight
+     */
+    early_data_bytes?: number;
+    /**
+     * Anti Replay
+     *
+     * the server refuses early data that it may have seen before
+     */
+    anti_replay?: boolean;
+    /**
+     * Hello Retry
+     *
+     * the client's key share is of a group the server doesn't take
+     */
+    hello_retry?: boolean;
+    /**
+     * Ocsp Bytes
+     *
+     * size of the stapled OCSP response, or 0
+     */
+    ocsp_bytes?: number;
+    /**
+     * Fips
+     *
+     * OpenSSL's FIPS provider and nothing that is not approved
+     */
+    fips?: boolean;
+    /**
+     * Threads
+     *
+     * that share one context
+     */
+    threads?: number;
+    /**
+     * what the library may use of the CPU
+     */
+    cpu_features?: CpuFeatures;
+    /**
+     * Peer
+     *
+     * the other side: server: or client: with a subject, or - where both are the subject
+     */
+    peer?: string;
+};
+
+/**
+ * PlannedSubject
+ *
+ * A library from a source; its exact version is known once its kit is on the shelf.
+ */
+export type PlannedSubject = {
+    /**
+     * Library
+     */
+    library: string;
+    /**
+     * Source
+     */
+    source: string;
+    /**
+     * Declared Version
+     *
+     * the version the catalogue promises, as a prefix
+     */
+    declared_version?: string | null;
+};
+
+/**
+ * Plan
+ *
+ * Deterministic: the same spec and catalogue give the same plan and the same id.
+ */
+export type Plan = {
+    /**
+     * Format Version
+     */
+    format_version?: number;
+    /**
+     * Plan Id
+     */
+    plan_id: string;
+    /**
+     * Harness Version
+     */
+    harness_version?: number;
+    /**
+     * Spec Name
+     */
+    spec_name: string;
+    /**
+     * Description
+     */
+    description: string;
+    /**
+     * Pools
+     */
+    pools: Array<string>;
+    /**
+     * Subjects
+     */
+    subjects: Array<PlannedSubject>;
+    /**
+     * Cases
+     */
+    cases: Array<Case>;
+    /**
+     * Skipped
+     */
+    skipped: Array<Skipped>;
+    measure: Measure;
+    /**
+     * Jobs
+     */
+    jobs: Array<Job>;
+    /**
+     * Estimated S
+     */
+    estimated_s: number;
+    reference?: Reference | null;
+    /**
+     * Sentinel
+     *
+     * the subject that the frozen kit was made from, or null for none
+     */
+    sentinel?: string | null;
+    /**
+     * Peers
+     *
+     * what plays the other side in cases with a peer
+     */
+    peers?: Array<PlannedSubject>;
 };
 
 /**
@@ -1454,6 +1862,27 @@ export type Problem = {
 };
 
 /**
+ * OpenRun
+ *
+ * A run that something is still to happen to, as its dispatcher sees it.
+ */
+export type OpenRun = {
+    run: Run;
+    /**
+     * Events
+     *
+     * in their order
+     */
+    events: Array<RunEvent>;
+    /**
+     * Series
+     *
+     * how often it was queued: once, and again each time it was resumed
+     */
+    series: number;
+};
+
+/**
  * MetricView
  */
 export type MetricView = {
@@ -1499,6 +1928,68 @@ export type Matrix = {
      * Cells
      */
     cells: Array<Cell>;
+};
+
+/**
+ * KnownKits
+ *
+ * Which kits a run has and which are to be built, on its pools' architecture.
+ */
+export type KnownKits = {
+    /**
+     * Architecture
+     */
+    architecture: string;
+    /**
+     * Kits
+     *
+     * kit id by reference; null is missing
+     */
+    kits: {
+        [key: string]: string | null;
+    };
+};
+
+/**
+ * JobOrder
+ *
+ * All of a job that does not depend on where it runs, nor how often it was tried.
+ */
+export type JobOrder = {
+    /**
+     * Format Version
+     */
+    format_version?: 1;
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Seed
+     */
+    seed: string;
+    job: Job;
+    measure: Measure;
+    /**
+     * Cases
+     */
+    cases: Array<Case>;
+    /**
+     * Kits
+     *
+     * by the subject's reference
+     */
+    kits: {
+        [key: string]: KitManifest;
+    };
+    /**
+     * Material
+     *
+     * by case id
+     */
+    material: {
+        [key: string]: MaterialFiles;
+    };
 };
 
 /**
@@ -1815,6 +2306,18 @@ export type RunData = {
          * what is measured, per handshake
          */
         metric?: Metric;
+        /**
+         * Pool
+         *
+         * default: that of the newest samples
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * default: that of the newest samples
+         */
+        cpu_model?: string | null;
     };
     url: '/api/v1/runs/{run_id}';
 };
@@ -2011,6 +2514,237 @@ export type QualificationsResponses = {
 
 export type QualificationsResponse = QualificationsResponses[keyof QualificationsResponses];
 
+export type OpenRunsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/open-runs';
+};
+
+export type OpenRunsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type OpenRunsError = OpenRunsErrors[keyof OpenRunsErrors];
+
+export type OpenRunsResponses = {
+    /**
+     * Response Open Runs
+     *
+     * Successful Response
+     */
+    200: Array<OpenRun>;
+};
+
+export type OpenRunsResponse = OpenRunsResponses[keyof OpenRunsResponses];
+
+export type KnownKitsData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/kits';
+};
+
+export type KnownKitsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type KnownKitsError = KnownKitsErrors[keyof KnownKitsErrors];
+
+export type KnownKitsResponses = {
+    /**
+     * Successful Response
+     */
+    200: KnownKits;
+};
+
+export type KnownKitsResponse = KnownKitsResponses[keyof KnownKitsResponses];
+
+export type JobOrderData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+        /**
+         * Job Id
+         */
+        job_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/jobs/{job_id}/order';
+};
+
+export type JobOrderErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JobOrderError = JobOrderErrors[keyof JobOrderErrors];
+
+export type JobOrderResponses = {
+    /**
+     * Successful Response
+     */
+    200: JobOrder;
+};
+
+export type JobOrderResponse = JobOrderResponses[keyof JobOrderResponses];
+
+export type MaterialData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+        /**
+         * File
+         */
+        file: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/material/{file}';
+};
+
+export type MaterialErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type MaterialError = MaterialErrors[keyof MaterialErrors];
+
+export type MaterialResponses = {
+    /**
+     * Successful Response
+     */
+    200: unknown;
+};
+
+export type KitData = {
+    body?: never;
+    path: {
+        /**
+         * Kit Id
+         */
+        kit_id: string;
+    };
+    query?: never;
+    url: '/api/v1/kits/{kit_id}';
+};
+
+export type KitErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type KitError = KitErrors[keyof KitErrors];
+
+export type KitResponses = {
+    /**
+     * Successful Response
+     */
+    200: unknown;
+};
+
 export type StoredInvocationsData = {
     body?: never;
     path: {
@@ -2025,15 +2759,19 @@ export type StoredInvocationsData = {
 
 export type StoredInvocationsErrors = {
     /**
-     * No valid token for this run
+     * Nobody is known by this token
      */
     401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
     /**
      * Not found
      */
     404: Problem;
     /**
-     * Another run has this id
+     * Something else is stored under this id
      */
     409: Problem;
     /**

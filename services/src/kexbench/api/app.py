@@ -11,8 +11,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
-from kexbench.api import exporting, lab, reading, uploading
+from kexbench.api import control, exporting, lab, reading, supplying, uploading
+from kexbench.api.access import Gatekeeper
+from kexbench.api.dependencies import Supplies
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
 
 API_PREFIX = "/api/v1"
@@ -52,14 +55,17 @@ def _refuse_body(request: Request) -> ProblemError | None:
     length = request.headers.get("content-length")
     if length is None and "transfer-encoding" in request.headers:
         return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
-    if length is not None and int(length) > uploading.MAX_UPLOAD_BYTES:
-        detail = f"more than {uploading.MAX_UPLOAD_BYTES} bytes in one upload"
+    kit = request.method == "PUT" and request.url.path.startswith(f"{API_PREFIX}/kits/")
+    most = KIT_MAX_BYTES if kit else uploading.MAX_UPLOAD_BYTES
+    if length is not None and int(length) > most:
+        detail = f"more than {most} bytes in one upload"
         return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
     return None
 
 
-def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
-    """`secret` signs upload tokens; `pages` is the folder of the built frontend, or None for the API alone."""
+def create_app(store: Store, gatekeeper: Gatekeeper, pages: Path | None, supplies: Supplies | None = None) -> FastAPI:
+    """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
+    `supplies` are what a service that has a cluster gives to its runs."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -69,11 +75,9 @@ def create_app(store: Store, secret: str, pages: Path | None) -> FastAPI:
         redoc_url=None,
     )
     install_problem_handlers(app)
-    app.state.store, app.state.secret = store, secret
-    app.include_router(reading.router, prefix=API_PREFIX)
-    app.include_router(exporting.router, prefix=API_PREFIX)
-    app.include_router(lab.router, prefix=API_PREFIX)
-    app.include_router(uploading.router, prefix=API_PREFIX)
+    app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
+    for routes in (reading, exporting, lab, control, supplying, uploading):
+        app.include_router(routes.router, prefix=API_PREFIX)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]

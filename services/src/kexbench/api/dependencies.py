@@ -1,19 +1,43 @@
-"""What routes are handed: the store, and the secret that signs upload tokens."""
+"""What routes are handed: the store, and what a cluster's runs are supplied with."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from kexbench.api.problems import ProblemError
+from kexbench.domain.plans import Plan
+from kexbench.kits.depot import Depot
+from kexbench.material.shelf import MaterialShelf
 from kexbench.store.port import Store
+
+
+@dataclass(frozen=True)
+class Supplies:
+    """What a service that has a cluster gives to its runs. `plan` makes a plan of a spec's text and file name, and
+    raises DocumentError; `architectures` tells that of each pool."""
+
+    depot: Depot
+    material: MaterialShelf
+    plan: Callable[[str, str], Plan]
+    architectures: Callable[[], dict[str, str]]
 
 
 def _store(request: Request) -> Store:
     return cast(Store, request.app.state.store)
 
 
-def _secret(request: Request) -> str:
-    return cast(str, request.app.state.secret)
+def supplies_of(request: Request) -> Supplies:
+    """Raises a 409 problem where there is no cluster."""
+    found = request.app.state.supplies
+    if found is None:
+        raise ProblemError(
+            HTTPStatus.CONFLICT, "this service has no cluster to run anything on", "measure here: kexbench run SPEC"
+        )
+    return cast(Supplies, found)
 
 
 TheStore = Annotated[Store, Depends(_store)]
-TheSecret = Annotated[str, Depends(_secret)]
+TheSupplies = Annotated[Supplies, Depends(supplies_of)]

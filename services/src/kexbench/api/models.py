@@ -10,7 +10,7 @@ from kexbench.api.reference_models import ReferenceView
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
-from kexbench.domain.plans import Measure, Skipped
+from kexbench.domain.plans import Isolation, Measure, Skipped
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind, Timer
 
@@ -72,10 +72,10 @@ class SubjectView(Answer):
 
 
 class HostKind(Answer):
-    """Machines that are compared with each other: one CPU model in one pool."""
+    """Machines that are compared with each other: one CPU model and microcode in one pool."""
 
     pool: str = Field(examples=["local"])
-    cpu_model: str = Field(examples=["AMD EPYC 9R14"])
+    cpu_model: str = Field(examples=["AMD EPYC 9R14, microcode 0xa101154"])
 
 
 class MetricView(Answer):
@@ -195,9 +195,11 @@ class RunSummary(Answer):
     state: RunState
     state_at: datetime
     detail: str
-    cpu_model: str
+    cpu_model: str | None = Field(description="null on a cluster, where every attempt has its own machine")
     pools: list[str]
-    subjects: list[str] = Field(description="library and version", examples=[["openssl 3.5.7"]])
+    subjects: list[str] = Field(
+        description="library and version; references until those are known", examples=[["openssl 3.5.7"]]
+    )
     cases: int
     invocations_planned: int
     invocations_stored: int
@@ -229,13 +231,24 @@ class SentinelView(Answer):
     move: HostMoveView | None = Field(description="null without an earlier run of the same kit on this host kind")
 
 
+class HostView(Answer):
+    """A machine that a run was measured on, or the facts that some of them share."""
+
+    host: HostFacts
+    pools: list[str]
+    nodes: list[str] = Field(description="on a cluster")
+    isolation: list[Isolation] = Field(description="what CPUs jobs were found to have there; on a cluster")
+
+
 class RunDetail(Answer):
-    """Everything about one run: what was planned, on what, and all its cells for one metric."""
+    """Everything about one run: what was planned, on what, and all its cells for one metric on one host kind."""
 
     summary: RunSummary
     spec_text: str
     measure: Measure
-    host: HostFacts
+    hosts: list[HostView]
+    host_kind: HostKind | None = Field(description="that the cells are of; null while nothing is stored")
+    host_kinds: list[HostKind] = Field(description="that the run has numbers of")
     cases: list[CaseView]
     skipped: list[Skipped]
     subjects: list[SubjectView]

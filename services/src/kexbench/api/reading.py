@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from kexbench.api.models import (
     Health,
     HostKind,
     HostMoveView,
+    HostView,
     Matrix,
     Problem,
     RunDetail,
@@ -38,7 +40,7 @@ from kexbench.api.reference import reference_view
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
 from kexbench.store.port import OutcomeRow, RunProgress, SampleRow, Selection, Store
 
@@ -150,26 +152,37 @@ def runs(
 
 
 @router.get("/runs/{run_id}", operation_id="run")
-def run(store: TheStore, run_id: str, metric: OneMetric = Metric.CPU_NS) -> RunDetail:
-    """One run: its facts, state and all its cells for one metric."""
+def run(
+    store: TheStore,
+    run_id: str,
+    metric: OneMetric = Metric.CPU_NS,
+    pool: OnePool = None,
+    cpu_model: OneCpuModel = None,
+) -> RunDetail:
+    """One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last."""
     found = known_run(store, run_id)
     progress = store.progress([run_id]).get(run_id)
-    selection = Selection(metric, run_id=run_id)
+    kinds = [HostKind(**vars(kind)) for kind in store.host_kinds(run_id)]
+    kind = next((one for one in kinds if pool in (None, one.pool) and cpu_model in (None, one.cpu_model)), None)
+    chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
+    selection = Selection(metric, chosen_pool, chosen_cpu, run_id=run_id)
     samples, outcomes = store.samples(selection), store.outcomes(selection)
     return RunDetail(
         summary=summary(found, progress),
         spec_text=found.spec_text,
         measure=found.plan.measure,
-        host=found.host,
+        hosts=_hosts(store, found),
+        host_kind=kind,
+        host_kinds=kinds,
         cases=[CaseView.of(case) for case in found.plan.cases],
         skipped=list(found.plan.skipped),
         subjects=cells.subjects_in_order([*samples, *outcomes]),
         kits=found.kits,
         metric=metric,
         cells=_cells(store, metric, samples, outcomes),
-        sentinel=_sentinel(store, found),
+        sentinel=_sentinel(store, found, kind),
         timers=store.timers(run_id),
-        reference=reference_view(store, found),
+        reference=reference_view(store, found, kind),
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )
@@ -186,15 +199,37 @@ def _cells(store: Store, metric: Metric, samples: list[SampleRow], outcomes: lis
     )
 
 
-def _sentinel(store: Store, run: Run) -> SentinelView | None:
-    """The run's frozen subject, and how far the machine moved since the newest run before it."""
+def _hosts(store: Store, run: Run) -> list[HostView]:
+    """Machines that are alike in every recorded fact are one."""
+    if run.host:
+        return [HostView(host=run.host, pools=list(run.plan.pools), nodes=[], isolation=[])]
+    attempts: dict[str, list[JobAttempt]] = defaultdict(list)
+    for attempt in store.attempts(run.run_id):
+        attempts[attempt.host.host_id].append(attempt)
+    pools = {job.job_id: job.pool for job in run.plan.jobs}
+    return [
+        HostView(
+            host=alike[0].host,
+            pools=sorted({pools[attempt.job_id] for attempt in alike}),
+            nodes=sorted({attempt.node for attempt in alike}),
+            isolation=sorted({attempt.isolation for attempt in alike}),
+        )
+        for alike in attempts.values()
+    ]
+
+
+def _sentinel(store: Store, run: Run, kind: HostKind | None) -> SentinelView | None:
+    """The run's frozen subject, and how far a host kind moved since the newest run before it."""
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
-    later = store.sentinels(Metric.CPU_NS, [run.run_id])
-    selection = Selection(Metric.CPU_NS, run.plan.pools[0], run.host.cpu_model, sentinel=True, before=run.created_at)
-    earlier = [row for row in store.samples(selection) if row.subject.kit_id == kit.kit_id]
-    move = host_moves(_by_case(earlier), _by_case(later))
+    move, earlier = None, []
+    if kind:
+        here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, sentinel=True)
+        later = store.samples(replace(here, run_id=run.run_id))
+        found = store.samples(replace(here, before=run.created_at))
+        earlier = [row for row in found if row.subject.kit_id == kit.kit_id]
+        move = host_moves(_by_case(earlier), _by_case(later))
     view = None
     if move:
         since = max(earlier, key=lambda row: row.measured_at)
@@ -230,9 +265,10 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         state=event.state,
         state_at=event.at,
         detail=event.detail,
-        cpu_model=run.host.cpu_model,
+        cpu_model=run.host.cpu if run.host else None,
         pools=list(run.plan.pools),
-        subjects=[f"{kit.library} {kit.version}" for kit in measured_kits(run)],
+        subjects=[f"{kit.library} {kit.version}" for kit in measured_kits(run)]
+        or [subject.reference for subject in run.plan.subjects],
         cases=len(run.plan.cases),
         invocations_planned=run.plan.invocations,
         invocations_stored=progress.invocations_stored if progress else 0,
@@ -240,8 +276,8 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
 
 
 def measured_kits(run: Run) -> list[KitManifest]:
-    """Those of the plan's subjects, not of its sentinel and peers."""
-    return [run.kits[subject.reference] for subject in run.plan.subjects]
+    """Those of the plan's subjects, not of its sentinel and peers; none before the run is started."""
+    return [run.kits[subject.reference] for subject in run.plan.subjects] if run.is_started else []
 
 
 def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:

@@ -5,6 +5,7 @@ from statistics import median
 
 from kexbench.analysis.reference import MeasuredRow, Swap, measured_rows, swaps
 from kexbench.api.cells import subject_name
+from kexbench.api.models import HostKind
 from kexbench.api.reference_models import (
     ReferenceColumn,
     ReferenceRowView,
@@ -22,13 +23,14 @@ _Medians = dict[str, dict[str, list[float]]]
 """Invocation medians by subject and case id."""
 
 
-def reference_view(store: Store, run: Run) -> ReferenceView | None:
-    """None where the spec has no reference."""
+def reference_view(store: Store, run: Run, kind: HostKind | None) -> ReferenceView | None:
+    """What was measured on a host kind, beside it; None where the spec has no reference."""
     reference = run.plan.reference
     if reference is None:
         return None
-    both = _medians(store, run, Metric.CPU_NS)
-    sides = (_medians(store, run, Metric.CLIENT_CPU_NS), _medians(store, run, Metric.SERVER_CPU_NS))
+    both, client, server = (
+        _medians(store, run, kind, metric) for metric in (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
+    )
     return ReferenceView(
         title=reference.title,
         notes=reference.notes,
@@ -36,16 +38,17 @@ def reference_view(store: Store, run: Run) -> ReferenceView | None:
             ReferenceTableView(
                 title=table.title,
                 baseline=table.baseline,
-                columns=[_column(table, subject, both, sides) for subject in both],
+                columns=[_column(table, subject, both, (client, server)) for subject in both],
             )
             for table in reference.tables
         ],
     )
 
 
-def _medians(store: Store, run: Run, metric: Metric) -> _Medians:
+def _medians(store: Store, run: Run, kind: HostKind | None, metric: Metric) -> _Medians:
     found: _Medians = defaultdict(lambda: defaultdict(list))
-    for row in store.samples(Selection(metric, run_id=run.run_id)):
+    pool, cpu_model = (kind.pool, kind.cpu_model) if kind else (None, None)
+    for row in store.samples(Selection(metric, pool, cpu_model, run_id=run.run_id)):
         found[subject_name(row.subject)][row.case.case_id].append(row.median)
     return found
 

@@ -1,24 +1,22 @@
-"""Uploads of runners: a run's facts, its events, and its invocations one by one.
+"""Uploads: a run's facts, its attempts, its events, and its invocations one by one.
 
-A signed token names the run it may write; everything sent is validated against that run's plan.
-All writes can be repeated.
+Everything sent is validated against the run's plan. All writes can be repeated.
 """
 
 from http import HTTPStatus
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import APIRouter
 
-from kexbench.api.dependencies import TheSecret, TheStore
+from kexbench.api.access import Caller, TheCaller, admit
+from kexbench.api.dependencies import TheStore
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run
-from kexbench.api.tokens import TokenError, run_of_token
-from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.hosts import HostFacts
+from kexbench.domain.runs import JobAttempt, Run, RunEvent
 from kexbench.domain.samples import Invocation
+from kexbench.store.port import Store
 
-_bearer = HTTPBearer(auto_error=False, description="a token signed for one run")
 MAX_UPLOAD_BYTES = 16 * 1024 * 1024
 """Of one request's body; the application refuses a larger one before it reads it."""
 
@@ -27,33 +25,20 @@ router = APIRouter(
     tags=["uploading"],
     responses={
         **PROBLEMS,
-        401: {"model": Problem, "description": "No valid token for this run"},
-        409: {"model": Problem, "description": "Another run has this id"},
+        401: {"model": Problem, "description": "Nobody is known by this token"},
+        403: {"model": Problem, "description": "The token is for something else"},
+        409: {"model": Problem, "description": "Something else is stored under this id"},
         411: {"model": Problem, "description": "No length given"},
         413: {"model": Problem, "description": "Too large"},
     },
 )
 
 
-def authorised(
-    run_id: str,
-    secret: TheSecret,
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> None:
-    try:
-        allowed = run_of_token(credentials.credentials if credentials else "", secret)
-    except TokenError as error:
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send the token made for this run") from None
-    if allowed != run_id:
-        raise ProblemError(HTTPStatus.UNAUTHORIZED, f"the token is for run {allowed}, not {run_id}")
-
-
-guarded = [Depends(authorised)]
-
-
-@router.put("/runs/{run_id}", operation_id="put_run", status_code=204, dependencies=guarded)
-def put_run(store: TheStore, run_id: str, run: Run) -> None:
-    """Announce a run. Repeating it changes nothing; another run of the same id is a conflict."""
+@router.put("/runs/{run_id}", operation_id="put_run", status_code=204)
+def put_run(store: TheStore, caller: TheCaller, run_id: str, run: Run) -> None:
+    """Announce a run that a machine measures by itself. Repeating it changes nothing; another run of the same id is a
+    conflict."""
+    admit(caller, "run", run_id=run_id)
     if run.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run's own id is {run.run_id}, not {run_id}")
     if fault := incoherent(run):
@@ -65,13 +50,33 @@ def put_run(store: TheStore, run_id: str, run: Run) -> None:
         raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is stored with other facts")
 
 
-@router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204, dependencies=guarded)
-def post_event(store: TheStore, run_id: str, event: RunEvent) -> None:
+@router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)
+def post_event(store: TheStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
     """Record a change of the run's state."""
+    admit(caller, "run", "dispatcher", run_id=run_id)
     known_run(store, run_id)
     if event.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the event is of run {event.run_id}, not {run_id}")
     store.add_event(event)
+
+
+@router.put("/runs/{run_id}/jobs/{job_id}/attempts/{attempt}", operation_id="put_attempt", status_code=204)
+def put_attempt(store: TheStore, caller: TheCaller, run_id: str, job_id: str, attempt: int, tried: JobAttempt) -> None:
+    """Announce a try at a job, before anything is measured. Repeating it changes nothing; a number that another pod
+    has is a conflict: take the next one."""
+    admit(caller, "job", run_id=run_id, job_id=job_id)
+    if (tried.run_id, tried.job_id, tried.attempt) != (run_id, job_id, attempt):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "the attempt is of another run, job or number")
+    if (tried.pod_uid, tried.node) != (caller.pod_uid, caller.node):
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is of pod {caller.pod} on node {caller.node}")
+    if known_run(store, run_id).job(job_id) is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no job {job_id}")
+    known = _attempt(store, run_id, job_id, attempt)
+    if known is None:
+        store.add_attempt(tried)
+    elif known.pod_uid != tried.pod_uid:
+        detail = f"attempt {attempt} at job {job_id} is pod {known.pod}'s"
+        raise ProblemError(HTTPStatus.CONFLICT, detail, "announce the next number")
 
 
 @router.get("/runs/{run_id}/invocations", operation_id="stored_invocations")
@@ -81,16 +86,34 @@ def stored_invocations(store: TheStore, run_id: str) -> list[StoredInvocation]:
     return [StoredInvocation(**vars(key)) for key in store.invocations(run_id)]
 
 
-@router.post("/runs/{run_id}/invocations", operation_id="post_invocation", status_code=204, dependencies=guarded)
-def post_invocation(store: TheStore, run_id: str, invocation: Invocation) -> None:
+@router.post("/runs/{run_id}/invocations", operation_id="post_invocation", status_code=204)
+def post_invocation(store: TheStore, caller: TheCaller, run_id: str, invocation: Invocation) -> None:
     """Store one invocation, whole. Sending it again changes nothing."""
+    admit(caller, "run", "job", run_id=run_id, job_id=invocation.job_id)
     run = known_run(store, run_id)
     if fault := misfit(run, invocation):
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
-    if fault := emulated(run, invocation):
+    host = _host_of(store, run, invocation, caller)
+    if fault := emulated(run, invocation, host):
         remedy = "measure on a machine of the kit's own architecture"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
-    store.add_invocation(run, invocation)
+    store.add_invocation(run, invocation, host)
+
+
+def _host_of(store: Store, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:
+    """What an invocation was measured on: of a pod only what it announced itself."""
+    if run.host is not None:
+        return run.host
+    attempt = _attempt(store, run.run_id, invocation.job_id, invocation.attempt)
+    if attempt is None or attempt.pod_uid != caller.pod_uid or attempt.host.host_id != invocation.host_id:
+        detail = f"attempt {invocation.attempt} at job {invocation.job_id} was not announced by {caller.name}"
+        raise ProblemError(HTTPStatus.CONFLICT, detail, "announce it first")
+    return attempt.host
+
+
+def _attempt(store: Store, run_id: str, job_id: str, number: int) -> JobAttempt | None:
+    found = store.attempts(run_id)
+    return next((one for one in found if (one.job_id, one.attempt) == (job_id, number)), None)
 
 
 def incoherent(run: Run) -> str | None:
@@ -123,14 +146,14 @@ def misfit(run: Run, invocation: Invocation) -> str | None:
     return None
 
 
-def emulated(run: Run, invocation: Invocation) -> str | None:
+def emulated(run: Run, invocation: Invocation, host: HostFacts) -> str | None:
     """Why the numbers of an invocation were measured under emulation, or None."""
     peer = run.plan.case(invocation.case_id).peer_reference
     for subject in sorted({sample.subject for sample in invocation.samples}):
         for reference in (subject, peer):
             kit = run.kits.get(reference or "")
-            if kit and (made_for := kit.build_profile.architecture) != run.host.architecture:
-                where = f"its kit of {reference} is for {made_for}, the host is {run.host.architecture}"
+            if kit and (made_for := kit.build_profile.architecture) != host.architecture:
+                where = f"its kit of {reference} is for {made_for}, the host is {host.architecture}"
                 return f"{subject} was measured under emulation: {where}"
         timer = invocation.timers.get(subject)
         if timer and timer.emulated:

@@ -24,7 +24,8 @@ def results_tables(detail: RunDetail, width: int) -> list[Table]:
     found = {(cell.case_id, cell.subject): cell for cell in detail.cells}
     tables = []
     for subjects in _groups(detail.subjects, (width - CASE_WIDTH) // RATE_WIDTH):
-        table = _table(f"{detail.summary.spec_name} on {detail.host.cpu_model}")
+        where = detail.host_kind.cpu_model if detail.host_kind else "no machine yet"
+        table = _table(f"{detail.summary.spec_name} on {where}")
         for subject in subjects:
             table.add_column(f"{subject.library}\n{subject.version}", justify="right", no_wrap=True)
         for case in detail.cases:

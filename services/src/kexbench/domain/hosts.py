@@ -25,6 +25,11 @@ class HostFacts(BaseModel):
     memory_bytes: int
 
     @property
+    def cpu(self) -> str:
+        """What tells CPUs apart that must not be mixed: the model, and the microcode where it is known."""
+        return f"{self.cpu_model}, microcode {self.microcode}" if self.microcode else self.cpu_model
+
+    @property
     def host_id(self) -> str:
         """Equal for machines that are alike in every recorded fact."""
         return content_hash(self.model_dump(mode="json"))

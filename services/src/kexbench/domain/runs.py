@@ -8,7 +8,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.moments import Moment
-from kexbench.domain.plans import Plan
+from kexbench.domain.plans import Isolation, Job, Plan
 
 
 class RunState(StrEnum):
@@ -30,6 +30,7 @@ class RunState(StrEnum):
 
 class Trigger(StrEnum):
     COMMAND_LINE = "command-line"
+    API = "api"
 
 
 class _Frozen(BaseModel):
@@ -37,7 +38,8 @@ class _Frozen(BaseModel):
 
 
 class Run(_Frozen):
-    """The facts of a run, fixed when it starts."""
+    """The facts of a run. It is announced with its plan, and started once its kits are known; on a machine that
+    measures by itself both is one. From then on nothing of it changes."""
 
     format_version: int = 1
     run_id: str
@@ -45,9 +47,32 @@ class Run(_Frozen):
     trigger: Trigger
     spec_text: str
     plan: Plan
-    kits: dict[str, KitManifest] = Field(description="by the subject's reference in the plan")
-    host: HostFacts
+    kits: dict[str, KitManifest] = Field(description="by the subject's reference in the plan; none before the start")
+    host: HostFacts | None = Field(
+        description="of a machine that measures by itself; on a cluster attempts have theirs"
+    )
     material: dict[str, MaterialFiles] = Field(description="content-addressed key material, by case id")
+
+    @property
+    def is_started(self) -> bool:
+        return bool(self.kits)
+
+    def job(self, job_id: str) -> Job | None:
+        return next((job for job in self.plan.jobs if job.job_id == job_id), None)
+
+
+class JobAttempt(_Frozen):
+    """One try at a job on a cluster, announced by its pod before anything is measured."""
+
+    run_id: str
+    job_id: str
+    attempt: int = Field(ge=1, le=65_535)
+    host: HostFacts
+    isolation: Isolation = Field(description="what CPUs the pod was found to have")
+    node: str
+    pod: str
+    pod_uid: str = Field(min_length=1)
+    started_at: Moment
 
 
 class RunEvent(_Frozen):

@@ -12,7 +12,7 @@ from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.execution.folder import ATTEMPT, RunFolder
 from kexbench.files import write_whole
-from kexbench.runner.ticket import Ticket, TicketKit
+from kexbench.runner.ticket import JobOrder, Ticket
 
 _CANCELLED = 3
 
@@ -64,16 +64,6 @@ def _relay(runner: "subprocess.Popen[str]", on_progress: Callable[[str, int], No
 
 def ticket_of(folder: RunFolder, run: Run, job: Job, places: Places) -> Ticket:
     """All that the runner of a job is told; the same for a resumed run."""
-    return Ticket(
-        run_id=run.run_id,
-        attempt=ATTEMPT,
-        host_id=run.host.host_id,
-        seed=f"{run.run_id}/{job.job_id}",
-        job=job,
-        measure=run.plan.measure,
-        cases=run.plan.cases,
-        kits={reference: TicketKit(folder=places.kits[reference], manifest=kit) for reference, kit in run.kits.items()},
-        material_folder=places.material,
-        material=run.material,
-        results=folder.results(job),
-    )
+    assert run.host is not None, "this machine measures by itself"
+    order = JobOrder.of(run, job)
+    return order.ticket(places.kits, places.material, folder.results(job), attempt=ATTEMPT, host_id=run.host.host_id)

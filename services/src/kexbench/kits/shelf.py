@@ -12,6 +12,7 @@ One process at a time makes kits (`.lock`); reading needs no lock.
 
 import json
 import platform
+import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -26,7 +27,7 @@ from kexbench.kits.attempts import attempt, builds_at_once, file_name, making, s
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.probe import PROBE_NAME
-from kexbench.kits.process import Attempt, Children, Progress
+from kexbench.kits.process import Children, Progress
 from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
 from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
 
@@ -124,10 +125,10 @@ class Shelf:
                 one.note(f"{ref} is unchanged: {kit.folder_name}")
                 return kit
             built, manifest = self._workshop.build(ingredients, one)
-            with self._putting:  # of two references that mean the same kit one puts it there
-                self._put(built, manifest, one)
-            entry = _RefIndex(ref=str(ref), kit_id=manifest.kit_id, ingredients=ingredients.hash)
-            write_whole(self._ref_path(ref, machine), _document(entry))
+            if not self.place(built, manifest):
+                one.note("the same kit was made before")
+                self._add_probe(built, manifest)
+            self.means(ref, machine, manifest.kit_id, ingredients.hash)
             one.note(f"{ref} is {manifest.folder_name}")
             return manifest
 
@@ -151,13 +152,49 @@ class Shelf:
                     return kit
                 progress(f"freezing a sentinel: {reason or 'as asked'}")
                 kit = self.add(ref, progress, refresh=freeze_again)
-                frozen = Sentinel(reference=str(ref), kit_id=kit.kit_id, frozen_at=datetime.now(UTC))
-                write_whole(self._sentinel_path, _document(frozen))
+                self.freeze(ref, kit)
                 return kit
         except StepFailed as error:
             raise KitError(ref, error.stage, error.reason, error.remedy) from error
         except OSError as error:
             raise KitError(ref, "store", str(error), f"check the folder {self.root}") from error
+
+    def place(self, built: Path, manifest: KitManifest) -> bool:
+        """Put a whole kit from a folder of this file system in its place; False where it was there and is left."""
+        target = self.root / manifest.folder_name
+        with self._putting:  # of two references that mean the same kit one puts it there
+            if target.exists():
+                if not _differences(target):
+                    return False
+                damaged = self.root / f".damaged-{manifest.kit_id}"
+                shutil.rmtree(damaged, ignore_errors=True)
+                target.rename(damaged)
+                shutil.rmtree(damaged, ignore_errors=True)
+            for path in built.rglob("*"):
+                sync(path)  # a power cut must not leave a kit whose files are empty
+            built.rename(target)
+            sync(self.root)
+        return True
+
+    def means(self, ref: SubjectRef, architecture: str, kit_id: str, ingredients: str) -> None:
+        """Remember which kit a reference means from now on, and what it was made of."""
+        entry = _RefIndex(ref=str(ref), kit_id=kit_id, ingredients=ingredients)
+        write_whole(self._ref_path(ref, architecture), _document(entry))
+
+    def made_of(self, ref: SubjectRef, architecture: str) -> str | None:
+        """The hash of what a reference was made of; None where it means nothing yet."""
+        index = self._index(ref, architecture)
+        return index.ingredients if index else None
+
+    def meant_at(self, ref: SubjectRef, architecture: str) -> datetime | None:
+        """When that was remembered; None where it never was."""
+        path = self._ref_path(ref, architecture)
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.is_file() else None
+
+    def freeze(self, ref: SubjectRef, kit: KitManifest) -> None:
+        """Make a kit of this shelf the sentinel."""
+        frozen = Sentinel(reference=str(ref), kit_id=kit.kit_id, frozen_at=datetime.now(UTC))
+        write_whole(self._sentinel_path, _document(frozen))
 
     def frozen(self) -> Sentinel | None:
         """What is frozen as the sentinel, or None."""
@@ -196,20 +233,11 @@ class Shelf:
     def _sentinel_path(self) -> Path:
         return self.root / "sentinel.json"
 
-    def _put(self, built: Path, manifest: KitManifest, attempt: Attempt) -> None:
-        target = self.root / manifest.folder_name
-        if target.exists():
-            if not _differences(target):
-                attempt.note("the same kit was made before")
-                if not (target / PROBE_NAME).exists() and (built / PROBE_NAME).exists():
-                    (built / PROBE_NAME).rename(target / PROBE_NAME)
-                return
-            attempt.note("replacing a damaged kit")
-            target.rename(attempt.scratch / "damaged")
-        for path in built.rglob("*"):
-            sync(path)  # a power cut must not leave a kit whose files are empty
-        built.rename(target)
-        sync(self.root)
+    def _add_probe(self, built: Path, manifest: KitManifest) -> None:
+        """To a kit that has none, from an equal one."""
+        target = self.root / manifest.folder_name / PROBE_NAME
+        if not target.exists() and (built / PROBE_NAME).exists():
+            (built / PROBE_NAME).rename(target)
 
     def _sound(self, kit_id: str) -> KitManifest | None:
         """The kit if it is on the shelf and unchanged."""

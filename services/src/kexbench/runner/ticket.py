@@ -1,7 +1,8 @@
-"""The ticket: all that a runner needs to measure one job, as one file."""
+"""What is to be measured: the order of a job, wherever it will run, and the ticket of a runner, which knows where."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -9,6 +10,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Job, Measure
+from kexbench.domain.runs import Run
 
 
 class TicketKit(BaseModel):
@@ -19,6 +21,8 @@ class TicketKit(BaseModel):
 
 
 class Ticket(BaseModel):
+    """All that a runner needs to measure one job, as one file."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format_version: Literal[1] = 1
@@ -33,3 +37,49 @@ class Ticket(BaseModel):
     material_folder: Path
     material: dict[str, MaterialFiles] = Field(description="by case id")
     results: Path = Field(description="NDJSON file that invocations are appended to")
+
+
+class JobOrder(BaseModel):
+    """All of a job that does not depend on where it runs, nor how often it was tried."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format_version: Literal[1] = 1
+    run_id: str
+    seed: str
+    job: Job
+    measure: Measure
+    cases: tuple[Case, ...]
+    kits: dict[str, KitManifest] = Field(description="by the subject's reference")
+    material: dict[str, MaterialFiles] = Field(description="by case id")
+
+    @classmethod
+    def of(cls, run: Run, job: Job) -> Self:
+        """The order of a job of a run that is started."""
+        needed = {reference for block in job.blocks for reference in block}
+        needed |= {case.peer_reference for case in run.plan.cases if case.peer_reference}
+        return cls(
+            run_id=run.run_id,
+            seed=f"{run.run_id}/{job.job_id}",
+            job=job,
+            measure=run.plan.measure,
+            cases=tuple(case for case in run.plan.cases if case.case_id in job.case_ids),
+            kits={reference: kit for reference, kit in run.kits.items() if reference in needed},
+            material={case_id: run.material[case_id] for case_id in job.case_ids},
+        )
+
+    def ticket(self, kits: Mapping[str, Path], material: Path, results: Path, *, attempt: int, host_id: str) -> Ticket:
+        """`kits`: where each kit lies, by its reference."""
+        return Ticket(
+            run_id=self.run_id,
+            attempt=attempt,
+            host_id=host_id,
+            seed=self.seed,
+            job=self.job,
+            measure=self.measure,
+            cases=self.cases,
+            kits={reference: TicketKit(folder=kits[reference], manifest=kit) for reference, kit in self.kits.items()},
+            material_folder=material,
+            material=self.material,
+            results=results,
+        )

@@ -9,8 +9,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import EARLIEST, LATEST
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.store import migrate, rows
 from kexbench.store.connection import Connection
@@ -86,11 +87,23 @@ class ClickHouseStore(Connection):
     def add_event(self, event: RunEvent) -> None:
         self._insert("run_events", [{**event.model_dump(), "state": str(event.state)}])
 
-    def add_invocation(self, run: Run, invocation: Invocation) -> None:
+    def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
         """The row in `invocations` is written last: without it nothing of the rest counts."""
-        self._insert("samples", rows.sample_rows(run, invocation))
-        self._insert("outcomes", rows.outcome_rows(run, invocation))
+        measured_on = host or run.host
+        assert measured_on is not None, "a run without a host of its own has attempts with one"
+        self._insert("samples", rows.sample_rows(run, invocation, measured_on))
+        self._insert("outcomes", rows.outcome_rows(run, invocation, measured_on))
         self._insert("invocations", [rows.invocation_row(invocation)])
+
+    def add_attempt(self, attempt: JobAttempt) -> None:
+        self._insert("attempts", [rows.attempt_row(attempt)])
+
+    def attempts(self, run_id: str) -> list[JobAttempt]:
+        found = self._query(
+            "SELECT content FROM attempts FINAL WHERE run_id = {run_id:String} ORDER BY job_id, attempt",
+            {"run_id": run_id},
+        )
+        return [JobAttempt.model_validate_json(row["content"]) for row in found]
 
     def run(self, run_id: str) -> Run | None:
         found = self._query(
@@ -107,6 +120,25 @@ class ClickHouseStore(Connection):
         )
         runs = [Run.model_validate_json(row["run"]) for row in found]
         return sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)
+
+    def events(self, run_id: str) -> list[RunEvent]:
+        found = self._query(
+            "SELECT run_id, at, state, detail FROM run_events FINAL WHERE run_id = {run_id:String} ORDER BY at, state",
+            {"run_id": run_id},
+        )
+        return [RunEvent(**row) for row in found]
+
+    def open_runs(self) -> list[str]:
+        found = self._query(
+            "SELECT run_id FROM run_events GROUP BY run_id"
+            " HAVING argMax(state, (at, indexOf({life:Array(String)}, state))) IN {open:Array(String)}"
+            " ORDER BY min(at), run_id",
+            {
+                "life": [str(state) for state in RunState],
+                "open": [str(state) for state in RunState if state.is_open],
+            },
+        )
+        return [row["run_id"] for row in found]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}
@@ -145,13 +177,15 @@ class ClickHouseStore(Connection):
         )
         return {InvocationKey(**row) for row in found}
 
-    def host_kinds(self) -> list[HostKindRow]:
+    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         """The host kinds with samples or outcomes, the one measured last first."""
+        ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {_COUNTED}"
         found = self._query(
             "SELECT pool, cpu_model FROM ("
-            f"SELECT pool, cpu_model, measured_at FROM samples WHERE metric = 'cpu_ns' AND {_COUNTED} UNION ALL "
-            f"SELECT pool, cpu_model, measured_at FROM outcomes WHERE {_COUNTED}"
-            ") GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model"
+            f"SELECT pool, cpu_model, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours} UNION ALL "
+            f"SELECT pool, cpu_model, measured_at FROM outcomes WHERE {ours}"
+            ") GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model",
+            {"run_id": run_id or ""},
         )
         return [HostKindRow(**row) for row in found]
 

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from kexbench.domain.cases import Case
-from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.hosts import HostFacts
+from kexbench.domain.runs import JobAttempt, Run, RunEvent
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 
 
@@ -16,6 +17,8 @@ class StoreError(Exception):
 
 @dataclass(frozen=True)
 class HostKindRow:
+    """`cpu_model` is a CPU model with its microcode, where that is known."""
+
     pool: str
     cpu_model: str
 
@@ -120,15 +123,34 @@ class Store(Protocol):
     def engine(self) -> str: ...
     def add_run(self, run: Run) -> None: ...
     def add_event(self, event: RunEvent) -> None: ...
-    def add_invocation(self, run: Run, invocation: Invocation) -> None: ...
+    def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
+        """`host`: what it was measured on, by default the run's own."""
+        ...
+
+    def add_attempt(self, attempt: JobAttempt) -> None: ...
+    def attempts(self, run_id: str) -> list[JobAttempt]:
+        """By job, then number."""
+        ...
+
     def run(self, run_id: str) -> Run | None: ...
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
         ...
 
+    def events(self, run_id: str) -> list[RunEvent]:
+        """In their order."""
+        ...
+
+    def open_runs(self) -> list[str]:
+        """Ids of the runs that something is still to happen to by itself, the oldest first."""
+        ...
+
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]: ...
     def invocations(self, run_id: str) -> set[InvocationKey]: ...
-    def host_kinds(self) -> list[HostKindRow]: ...
+    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
+        """Those with the newest samples first; with a run named, that run's."""
+        ...
+
     def subjects(self) -> list[SubjectRow]: ...
     def metrics(self) -> set[str]:
         """Names of the metrics that have samples."""

@@ -10,8 +10,9 @@ from pydantic import BaseModel
 
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
+from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
-from kexbench.domain.runs import Run
+from kexbench.domain.runs import JobAttempt, Run
 from kexbench.domain.samples import Invocation
 from kexbench.store.port import SubjectRow
 
@@ -20,7 +21,7 @@ CASE_COLUMNS = (*FIRST_FIELDS, "variation")
 SUBJECT_COLUMNS = ("library", "version", "version_key", "source", "build_profile", "build_profile_label", "kit_id")
 
 
-def sample_rows(run: Run, invocation: Invocation) -> list[Row]:
+def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
     """One row a subject and metric, in a fixed order."""
     rows = []
     for sample in sorted(invocation.samples, key=lambda sample: (sample.metric, sample.subject)):
@@ -28,7 +29,7 @@ def sample_rows(run: Run, invocation: Invocation) -> list[Row]:
         p05, median, p95 = (float(value) for value in np.quantile(values, (0.05, 0.5, 0.95)))
         rows.append(
             {
-                **_cell_columns(run, invocation, sample.subject),
+                **_cell_columns(run, invocation, host, sample.subject),
                 "metric": str(sample.metric),
                 "n": len(values),
                 "median": median,
@@ -40,10 +41,10 @@ def sample_rows(run: Run, invocation: Invocation) -> list[Row]:
     return rows
 
 
-def outcome_rows(run: Run, invocation: Invocation) -> list[Row]:
+def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
     return [
         {
-            **_cell_columns(run, invocation, outcome.subject),
+            **_cell_columns(run, invocation, host, outcome.subject),
             "kind": str(outcome.kind),
             "reason": outcome.reason,
             "detail": outcome.detail or "",
@@ -77,6 +78,17 @@ def run_row(run: Run) -> Row:
     }
 
 
+def attempt_row(attempt: JobAttempt) -> Row:
+    return {
+        "run_id": attempt.run_id,
+        "job_id": attempt.job_id,
+        "attempt": attempt.attempt,
+        "host_id": attempt.host.host_id,
+        "started_at": attempt.started_at,
+        "content": attempt.model_dump_json(),
+    }
+
+
 def deduplication_token(table: str, rows: list[Row]) -> str:
     """Holds the content, since the same token with other data would be dropped silently."""
     return content_hash([table, [{key: str(value) for key, value in row.items()} for row in rows]], length=32)
@@ -91,7 +103,7 @@ def case_of(row: Row) -> Case:
     return Case.model_validate({column: row[column] for column in FIRST_FIELDS} | variation)
 
 
-def _cell_columns(run: Run, invocation: Invocation, reference: str) -> Row:
+def _cell_columns(run: Run, invocation: Invocation, host: HostFacts, reference: str) -> Row:
     case = run.plan.case(invocation.case_id)
     pool = next(job.pool for job in run.plan.jobs if job.job_id == invocation.job_id)
     return {
@@ -101,7 +113,7 @@ def _cell_columns(run: Run, invocation: Invocation, reference: str) -> Row:
         "variation": canonical_json(case.variation) if case.variation else "",
         "reference": reference,
         "pool": pool,
-        "cpu_model": run.host.cpu_model,
+        "cpu_model": host.cpu,
     }
 
 

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, matrix, type Options, qualifications, run, runs, scaling, series, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, MatrixData, MatrixError, MatrixResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRuns, type Options, qualifications, run, runs, scaling, series, storedInvocations, subjects } from '../sdk.gen';
+import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -164,7 +164,7 @@ export const runQueryKey = (options: Options<RunData>) => createQueryKey('run', 
 /**
  * Run
  *
- * One run: its facts, state and all its cells for one metric.
+ * One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last.
  */
 export const runOptions = (options: Options<RunData>) => queryOptions<RunResponse, RunError, RunResponse, ReturnType<typeof runQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -237,6 +237,107 @@ export const qualificationsOptions = (options?: Options<QualificationsData>) => 
         return data;
     },
     queryKey: qualificationsQueryKey(options)
+});
+
+export const openRunsQueryKey = (options?: Options<OpenRunsData>) => createQueryKey('openRuns', options);
+
+/**
+ * Open Runs
+ *
+ * Runs that something is still to happen to, the oldest first; those that machines measure by themselves are not
+ * told.
+ */
+export const openRunsOptions = (options?: Options<OpenRunsData>) => queryOptions<OpenRunsResponse, OpenRunsError, OpenRunsResponse, ReturnType<typeof openRunsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await openRuns({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: openRunsQueryKey(options)
+});
+
+export const knownKitsQueryKey = (options: Options<KnownKitsData>) => createQueryKey('knownKits', options);
+
+/**
+ * Known Kits
+ *
+ * Which kits there are for a run, and which are to be built. Of a started run, those that it began with.
+ */
+export const knownKitsOptions = (options: Options<KnownKitsData>) => queryOptions<KnownKitsResponse, KnownKitsError, KnownKitsResponse, ReturnType<typeof knownKitsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await knownKits({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: knownKitsQueryKey(options)
+});
+
+export const jobOrderQueryKey = (options: Options<JobOrderData>) => createQueryKey('jobOrder', options);
+
+/**
+ * Job Order
+ *
+ * All that a job's pod needs to know.
+ */
+export const jobOrderOptions = (options: Options<JobOrderData>) => queryOptions<JobOrderResponse, JobOrderError, JobOrderResponse, ReturnType<typeof jobOrderQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await jobOrder({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: jobOrderQueryKey(options)
+});
+
+export const materialQueryKey = (options: Options<MaterialData>) => createQueryKey('material', options);
+
+/**
+ * Material
+ *
+ * A key, certificate or parameters of a run's cases, by its SHA-256.
+ */
+export const materialOptions = (options: Options<MaterialData>) => queryOptions<unknown, MaterialError, unknown, ReturnType<typeof materialQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await material({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: materialQueryKey(options)
+});
+
+export const kitQueryKey = (options: Options<KitData>) => createQueryKey('kit', options);
+
+/**
+ * Kit
+ *
+ * A kit as a tar archive.
+ */
+export const kitOptions = (options: Options<KitData>) => queryOptions<unknown, KitError, unknown, ReturnType<typeof kitQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await kit({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: kitQueryKey(options)
 });
 
 export const storedInvocationsQueryKey = (options: Options<StoredInvocationsData>) => createQueryKey('storedInvocations', options);

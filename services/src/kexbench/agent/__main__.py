@@ -1,0 +1,74 @@
+"""`python -m kexbench.agent fetch|measure|build`, in a pod; what to do, the environment says.
+
+Exit status: 0 done, 1 a bug or a lost connection, 2 what was fetched or built is unusable, 3 ended by a signal between
+invocations, 4 no CPUs for itself, 5 refused by the API.
+"""
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from kexbench.agent.build import build
+from kexbench.agent.environment import BuilderPod, JobPod, PodSettings
+from kexbench.agent.fetch import fetch
+from kexbench.agent.measure import NotIsolated, RunnerFailed, measure
+from kexbench.kits import KitError
+from kexbench.kits.transport import DamagedKit
+from kexbench.uplink import Refused, Unreachable, Uplink, uplink
+
+DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED = range(6)
+
+
+def main(arguments: list[str]) -> int:
+    actions: dict[str, Callable[[], int]] = {"fetch": _fetch, "measure": _measure, "build": _build}
+    if len(arguments) != 1 or arguments[0] not in actions:
+        print(f"one of {', '.join(actions)} is to be done, not {' '.join(arguments) or 'nothing'}", file=sys.stderr)
+        return UNUSABLE
+    try:
+        return actions[arguments[0]]()
+    except NotIsolated as error:
+        return _ended(error, NOT_ISOLATED)
+    except Refused as error:
+        return _ended(error, REFUSED)
+    except (DamagedKit, KitError) as error:
+        return _ended(error, UNUSABLE)
+    except (Unreachable, RunnerFailed) as error:
+        return _ended(error, LOST)
+
+
+def _fetch() -> int:
+    pod = JobPod()
+    with _api(pod) as api:
+        fetch(pod, api, _say)
+    return DONE
+
+
+def _measure() -> int:
+    pod = JobPod()
+    with _api(pod) as api:
+        return DONE if measure(pod, api, _say) else CANCELLED
+
+
+def _build() -> int:
+    pod = BuilderPod()
+    with _api(pod) as api:
+        build(pod, api, _say)
+    return DONE
+
+
+def _api(pod: PodSettings) -> AbstractContextManager[Uplink]:
+    return uplink(pod.api_url, pod.token_file, _say)
+
+
+def _ended(error: Exception, status: int) -> int:
+    """The last line is what Kubernetes and Argo show."""
+    _say(str(error))
+    return status
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,54 @@
+"""What a pod is told by its workflow and by Kubernetes."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+WORK = Path("/work")
+
+
+class PodSettings(BaseSettings):
+    """Of every pod of ours."""
+
+    model_config = SettingsConfigDict(env_prefix="KEXBENCH_", frozen=True)
+
+    api_url: str
+    token_file: Path
+    run_id: str
+    work: Path = Field(WORK, description="where everything is written; it goes with the pod")
+
+
+class JobPod(PodSettings):
+    """Of the pod of a job."""
+
+    job_id: str
+    attempt: int = Field(ge=1, description="the first number to try: the API knows which are taken")
+    cpus: int = Field(ge=1, description="whole CPUs that the pod asked for")
+    pod_name: str
+    pod_uid: str
+    node_name: str
+
+    @property
+    def order_file(self) -> Path:
+        return self.work / "order.json"
+
+    @property
+    def kits(self) -> Path:
+        return self.work / "kits"
+
+    @property
+    def material(self) -> Path:
+        return self.work / "material"
+
+    @property
+    def path(self) -> str:
+        """Of the job in the API."""
+        return f"/runs/{self.run_id}/jobs/{self.job_id}"
+
+
+class BuilderPod(PodSettings):
+    """Of a pod that builds a kit."""
+
+    reference: str
+    architecture: str

@@ -1,0 +1,36 @@
+"""Brings what a job needs into its pod, and checks all of it by its hashes."""
+
+from collections.abc import Callable
+
+from kexbench.agent.environment import JobPod
+from kexbench.domain.kits import KitManifest
+from kexbench.files import write_whole
+from kexbench.kits.transport import DamagedKit, unpack
+from kexbench.runner.ticket import JobOrder
+from kexbench.uplink import Uplink
+
+
+def fetch(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> None:
+    """Raises DamagedKit, Refused and Unreachable."""
+    order = api.get(JobOrder, f"{pod.path}/order")
+    for folder in (pod.kits, pod.material):
+        folder.mkdir(parents=True, exist_ok=True)
+    for kit in {kit.kit_id: kit for kit in order.kits.values()}.values():
+        say(f"fetching {kit.folder_name}")
+        _fetch_kit(pod, api, kit)
+    for file in sorted({name for files in order.material.values() for name in files.model_dump().values()} - {"-"}):
+        digest = api.download(f"/runs/{pod.run_id}/material/{file}", pod.material / file)
+        if digest != file.partition(".")[0]:
+            raise DamagedKit(f"material {file} arrived with the SHA-256 {digest}")
+    write_whole(pod.order_file, order.model_dump_json().encode())
+
+
+def _fetch_kit(pod: JobPod, api: Uplink, kit: KitManifest) -> None:
+    target = pod.kits / kit.folder_name
+    if target.exists():
+        return
+    archive = pod.kits / f"{kit.kit_id}.tar"
+    api.download(f"/kits/{kit.kit_id}", archive)
+    unpack(archive, kit.kit_id, pod.kits / f".{kit.kit_id}")
+    (pod.kits / f".{kit.kit_id}").rename(target)
+    archive.unlink()

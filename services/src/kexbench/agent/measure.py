@@ -1,0 +1,138 @@
+"""Measures a job in its pod: announces the attempt, runs the runner, and uploads what is on the disk."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from kexbench.agent.environment import JobPod
+from kexbench.agent.isolation import Found, read_isolation
+from kexbench.api.models import StoredInvocation
+from kexbench.domain.hosts import HostLoad
+from kexbench.domain.plans import Isolation
+from kexbench.domain.runs import JobAttempt
+from kexbench.domain.samples import Invocation, Outcome, OutcomeKind
+from kexbench.files import write_whole
+from kexbench.runner.__main__ import CANCELLED
+from kexbench.runner.host import read_host_facts
+from kexbench.runner.results import read_results
+from kexbench.runner.ticket import JobOrder
+from kexbench.uplink import Refused, Uplink
+
+_TAKEN = 409
+REMEDY = "give nodes the static CPU manager and pods whole CPUs, or say isolation: best-effort in the spec"
+
+
+class NotIsolated(Exception):
+    """The pod has no CPUs for itself, and the spec wants them; the text says why."""
+
+
+class RunnerFailed(Exception):
+    """The runner ended otherwise than it should; the text says with what."""
+
+
+def measure(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> bool:
+    """Whether the job was measured to its end; false when a signal asked for an earlier one. What was measured is
+    uploaded in any case. Raises NotIsolated, RunnerFailed, Refused and Unreachable."""
+    order = JobOrder.model_validate_json(pod.order_file.read_bytes())
+    isolation = read_isolation(pod.cpus)
+    say(isolation.reason)
+    attempt = announce(pod, api, isolation)
+    say(f"attempt {attempt.attempt} at job {pod.job_id} on {pod.node_name}")
+    if isolation.isolation is not Isolation.EXCLUSIVE and order.measure.isolation is Isolation.EXCLUSIVE:
+        for refusal in refusals(order, attempt, isolation):
+            api.send("POST", f"/runs/{pod.run_id}/invocations", refusal)
+        raise NotIsolated(f"{isolation.reason}; {REMEDY}")
+    status = _run(pod, order, attempt)
+    upload(pod, api, attempt, say)
+    if status not in (0, CANCELLED):
+        raise RunnerFailed(f"the runner ended with status {status}")
+    return status == 0
+
+
+def announce(pod: JobPod, api: Uplink, isolation: Found) -> JobAttempt:
+    """Register the attempt under the first number that no other pod has: a pod that replaces another of the same try
+    is told the same number by Argo."""
+    number = pod.attempt
+    while True:
+        attempt = JobAttempt(
+            run_id=pod.run_id,
+            job_id=pod.job_id,
+            attempt=number,
+            host=read_host_facts(),
+            isolation=isolation.isolation,
+            node=pod.node_name,
+            pod=pod.pod_name,
+            pod_uid=pod.pod_uid,
+            started_at=datetime.now(UTC),
+        )
+        try:
+            api.send("PUT", f"{pod.path}/attempts/{number}", attempt)
+        except Refused as refused:
+            if refused.status != _TAKEN:
+                raise
+            number += 1
+        else:
+            return attempt
+
+
+def refusals(order: JobOrder, attempt: JobAttempt, found: Found) -> Iterator[Invocation]:
+    """One invocation a case that says of every subject why there is no number."""
+    for case in order.cases:
+        yield Invocation(
+            run_id=order.run_id,
+            job_id=order.job.job_id,
+            attempt=attempt.attempt,
+            case_id=case.case_id,
+            invocation=order.job.numbers.start,
+            host_id=attempt.host.host_id,
+            host_load=HostLoad(load_average_1m=0.0),
+            started_at=attempt.started_at.isoformat(timespec="milliseconds"),
+            negotiated={},
+            samples=(),
+            outcomes=tuple(
+                Outcome(subject=reference, kind=OutcomeKind.ERROR, reason=f"not isolated: {found.reason}")
+                for reference in order.job.blocks[0]
+            ),
+        )
+
+
+def upload(pod: JobPod, api: Uplink, attempt: JobAttempt, say: Callable[[str], None]) -> None:
+    """Send what the API lacks of this attempt, one invocation after the other."""
+    stored = {
+        (known.case_id, known.invocation)
+        for known in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations")
+        if (known.job_id, known.attempt) == (attempt.job_id, attempt.attempt)
+    }
+    results = read_results(pod.work / "results.ndjson")
+    say(f"uploading {len(results)} invocations")
+    for invocation in results:
+        if (invocation.case_id, invocation.invocation) not in stored:
+            api.send("POST", f"/runs/{pod.run_id}/invocations", invocation)
+
+
+def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt) -> int:
+    """The runner's exit status; SIGTERM reaches it, and it ends after the invocation under way."""
+    ticket = order.ticket(
+        {reference: pod.kits / kit.folder_name for reference, kit in order.kits.items()},
+        pod.material,
+        pod.work / "results.ndjson",
+        attempt=attempt.attempt,
+        host_id=attempt.host.host_id,
+    )
+    write_whole(pod.work / "ticket.json", ticket.model_dump_json().encode())
+    command = [sys.executable, "-m", "kexbench.runner", str(pod.work / "ticket.json"), str(pod.work / "worker.log")]
+    with subprocess.Popen(command) as runner, _handed_on(runner):
+        return runner.wait()
+
+
+@contextmanager
+def _handed_on(runner: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """SIGTERM goes to the runner while the context lasts."""
+    before = signal.signal(signal.SIGTERM, lambda *_: runner.send_signal(signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,66 @@
+"""Who calls, and what they may do. Reading is open; whoever writes shows a bearer token, which a gatekeeper knows."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Literal, Protocol, cast
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from kexbench.api.problems import ProblemError
+from kexbench.api.tokens import TokenError, run_of_token
+
+Role = Literal["run", "job", "builder", "dispatcher", "submitter"]
+"""`run`: a machine that measures by itself, for one run. `job`: the pod of one job. `builder`: a pod that builds kits.
+`dispatcher`: submits and records what becomes of runs. `submitter`: asks for runs, cancels and resumes them."""
+_bearer = HTTPBearer(auto_error=False, description="a token signed for one run, or of a ServiceAccount")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """`run_id` and `job_id` say what a caller is bound to; `pod`, `pod_uid` and `node` are those of its token."""
+
+    role: Role
+    name: str
+    run_id: str | None = None
+    job_id: str | None = None
+    pod: str = ""
+    pod_uid: str = ""
+    node: str = ""
+
+
+class Gatekeeper(Protocol):
+    def identify(self, token: str) -> Caller:
+        """Raises TokenError with the reason why nobody is known by this token."""
+        ...
+
+
+@dataclass(frozen=True)
+class LocalGatekeeper:
+    """On one machine: tokens signed by the service's own secret, each for one run."""
+
+    secret: str
+
+    def identify(self, token: str) -> Caller:
+        run_id = run_of_token(token, self.secret)
+        return Caller("run", f"run {run_id}", run_id)
+
+
+def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> Caller:
+    gatekeeper = cast(Gatekeeper, request.app.state.gatekeeper)
+    try:
+        return gatekeeper.identify(credentials.credentials if credentials else "")
+    except TokenError as error:
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send the token made for this") from None
+
+
+TheCaller = Annotated[Caller, Depends(_caller)]
+
+
+def admit(caller: Caller, *roles: Role, run_id: str | None = None, job_id: str | None = None) -> None:
+    """Raises a 403 problem unless the caller has one of the roles, and is bound to nothing but this run and job."""
+    if caller.role not in roles:
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} is a {caller.role}, which may not do this")
+    for what, bound, asked in (("run", caller.run_id, run_id), ("job", caller.job_id, job_id)):
+        if bound is not None and bound != asked:
+            raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is for {what} {bound}, not {asked}")

@@ -1,0 +1,123 @@
+"""Callers on a cluster: each shows its ServiceAccount's token, made for this audience; Kubernetes says whose it is.
+
+A pod's token names its pod and node. Which job the pod is for, its labels say, which only whoever may make pods in that
+namespace can set.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from lightkube import ApiError, Client
+from lightkube.models.authentication_v1 import TokenReviewSpec
+from lightkube.resources.authentication_v1 import TokenReview
+from lightkube.resources.core_v1 import Pod
+
+from kexbench.api.access import Caller
+from kexbench.api.tokens import AUDIENCE, TokenError
+
+RUN_LABEL, JOB_LABEL = "kexbench.dev/run", "kexbench.dev/job"
+_POD, _UID, _NODE = (f"authentication.kubernetes.io/{name}" for name in ("pod-name", "pod-uid", "node-name"))
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What Kubernetes says of a token. `account` is `namespace:name`; the rest is empty where no pod has the token."""
+
+    account: str
+    pod: str = ""
+    pod_uid: str = ""
+    node: str = ""
+
+
+class Reviewer(Protocol):
+    """Kubernetes, as far as it is asked here."""
+
+    def review(self, token: str) -> Reviewed | None:
+        """None where nobody of the cluster has such a token for this audience."""
+        ...
+
+    def labels(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
+        """Of a pod that there is, and is the one with this uid; else None."""
+        ...
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """ServiceAccounts as `namespace:name`, by what they may do."""
+
+    job: str
+    builder: str
+    dispatcher: str
+    submitters: frozenset[str]
+
+
+@dataclass(frozen=True)
+class ClusterGatekeeper:
+    reviewer: Reviewer
+    accounts: Accounts
+
+    def identify(self, token: str) -> Caller:
+        if not token:
+            raise TokenError("no token was sent")
+        reviewed = self.reviewer.review(token)
+        if reviewed is None:
+            raise TokenError(f"the cluster knows nobody by this token for the audience {AUDIENCE}")
+        if reviewed.account == self.accounts.dispatcher:
+            return Caller("dispatcher", reviewed.account)
+        if reviewed.account in (self.accounts.job, self.accounts.builder):
+            return self._pod(reviewed)
+        if reviewed.account in self.accounts.submitters:
+            return Caller("submitter", reviewed.account)
+        raise TokenError(f"{reviewed.account} may not write here")
+
+    def _pod(self, reviewed: Reviewed) -> Caller:
+        namespace = reviewed.account.partition(":")[0]
+        labels = self.reviewer.labels(namespace, reviewed.pod, reviewed.pod_uid) if reviewed.pod else None
+        if labels is None or RUN_LABEL not in labels:
+            raise TokenError(f"the token of {reviewed.account} is of no pod of a run")
+        is_job = reviewed.account == self.accounts.job
+        if is_job and JOB_LABEL not in labels:
+            raise TokenError(f"pod {reviewed.pod} is for no job")
+        return Caller(
+            role="job" if is_job else "builder",
+            name=f"pod {reviewed.pod}",
+            run_id=labels[RUN_LABEL],
+            job_id=labels[JOB_LABEL] if is_job else None,
+            pod=reviewed.pod,
+            pod_uid=reviewed.pod_uid,
+            node=reviewed.node,
+        )
+
+
+class KubernetesReviewer:
+    """Asks the API server that this process's own ServiceAccount belongs to."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def review(self, token: str) -> Reviewed | None:
+        asked = TokenReview(spec=TokenReviewSpec(token=token, audiences=[AUDIENCE]))
+        status = self._client.create(asked).status
+        if status is None or not status.authenticated or AUDIENCE not in (status.audiences or []):
+            return None
+        user = status.user
+        name = (user.username or "") if user else ""
+        if user is None or not name.startswith("system:serviceaccount:"):
+            return None
+        extra = {key: values[0] for key, values in (user.extra or {}).items() if values}
+        return Reviewed(
+            account=name.removeprefix("system:serviceaccount:"),
+            pod=extra.get(_POD, ""),
+            pod_uid=extra.get(_UID, ""),
+            node=extra.get(_NODE, ""),
+        )
+
+    def labels(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
+        try:
+            metadata = self._client.get(Pod, name=pod, namespace=namespace).metadata
+        except ApiError as error:
+            if error.status.code == 404:
+                return None
+            raise
+        return (metadata.labels or {}) if metadata and metadata.uid == uid else None

@@ -1,0 +1,180 @@
+"""Runs on a cluster: asked for, started, cancelled and resumed. What is done about them is the dispatcher's."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from threading import Lock
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Response
+
+from kexbench.api.access import TheCaller, admit
+from kexbench.api.control_models import KnownKits, OpenRun, Submission
+from kexbench.api.dependencies import Supplies, TheStore, TheSupplies, supplies_of
+from kexbench.api.models import RunSummary
+from kexbench.api.problems import ProblemError
+from kexbench.api.reading import known_run, summary
+from kexbench.api.uploading import router as uploads
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.planning.documents import DocumentError
+from kexbench.store.port import Store
+
+router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=[Depends(supplies_of)])
+IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
+_one_at_a_time = Lock()
+"""Looking whether there is a run and adding it are two steps."""
+
+
+@router.post("/runs", operation_id="submit_run", status_code=201)
+def submit_run(
+    store: TheStore,
+    supplies: TheSupplies,
+    caller: TheCaller,
+    submission: Submission,
+    response: Response,
+    idempotency_key: IdempotencyKey = None,
+) -> RunSummary:
+    """Plan a spec and queue a run of it. A spec with faults is a 422 problem that names them all with their places."""
+    admit(caller, "submitter")
+    plan = _planned(supplies, submission)
+    created_at = datetime.now(UTC).replace(microsecond=0)
+    run_id = f"{created_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    if idempotency_key is not None:
+        run_id = f"once-{content_hash([caller.name, idempotency_key], length=20)}"
+    with _one_at_a_time:
+        known = store.run(run_id)
+        if known is None:
+            known = Run(
+                run_id=run_id,
+                created_at=created_at,
+                trigger=Trigger.API,
+                spec_text=submission.spec_text,
+                plan=plan,
+                kits={},
+                host=None,
+                material={},
+            )
+            store.add_run(known)
+            _record(store, known, RunState.QUEUED, "")
+        elif known.plan.plan_id != plan.plan_id:
+            detail = f"run {run_id} was asked for with this key and another spec"
+            raise ProblemError(HTTPStatus.CONFLICT, detail, "use a new key for a new spec")
+    response.headers["Location"] = f"/api/v1/runs/{run_id}"
+    return _summary(store, known)
+
+
+@router.post("/runs/{run_id}/cancel", operation_id="cancel_run", status_code=202)
+def cancel_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
+    """Ask for an end. What is measured by then is kept; asking again changes nothing."""
+    admit(caller, "submitter")
+    run, state = known_run(store, run_id), _state(store, run_id)
+    if not state.is_open:
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is {state}: there is nothing to cancel")
+    if state is not RunState.CANCELLING:
+        _record(store, run, RunState.CANCELLING, f"cancelled by {caller.name}")
+    return _summary(store, run)
+
+
+@router.post("/runs/{run_id}/resume", operation_id="resume_run", status_code=202)
+def resume_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
+    """Queue again what a run that ended lacks."""
+    admit(caller, "submitter")
+    run, state = known_run(store, run_id), _state(store, run_id)
+    if state.is_open:
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is {state}: it goes on by itself")
+    if run.host is not None:
+        remedy = f"there: kexbench run --resume {run_id}"
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} was measured by a machine itself", remedy)
+    progress = store.progress([run_id])[run_id]
+    if progress.invocations_stored >= run.plan.invocations:
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} has all its invocations")
+    _record(store, run, RunState.QUEUED, f"resumed by {caller.name}")
+    return _summary(store, run)
+
+
+@router.get("/open-runs", operation_id="open_runs")
+def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
+    """Runs that something is still to happen to, the oldest first; those that machines measure by themselves are not
+    told."""
+    admit(caller, "dispatcher")
+    found = []
+    for run_id in store.open_runs():
+        run, events = store.run(run_id), store.events(run_id)
+        if run is not None and run.host is None:
+            found.append(OpenRun(run=run, events=events, series=series_of(events)))
+    return found
+
+
+@router.get("/runs/{run_id}/kits", operation_id="known_kits")
+def known_kits(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> KnownKits:
+    """Which kits there are for a run, and which are to be built. Of a started run, those that it began with."""
+    admit(caller, "dispatcher")
+    run = known_run(store, run_id)
+    architecture = _architecture(supplies, run.plan)
+    if run.is_started:
+        return KnownKits(architecture=architecture, kits={name: kit.kit_id for name, kit in run.kits.items()})
+    found = supplies.depot.kits_of(run.plan, architecture)
+    return KnownKits(architecture=architecture, kits={name: kit.kit_id if kit else None for name, kit in found.items()})
+
+
+@router.post("/runs/{run_id}/start", operation_id="start_run", status_code=204)
+def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> None:
+    """Fix a run's kits and key material, and say that it runs. Doing it again changes nothing."""
+    admit(caller, "dispatcher")
+    with _one_at_a_time:
+        run = known_run(store, run_id)
+        if not run.is_started:
+            store.add_run(_supplied(supplies, run))
+        if _state(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
+            _record(store, run, RunState.RUNNING, "")
+
+
+def series_of(events: Sequence[RunEvent]) -> int:
+    """How often a run was queued."""
+    return max(1, sum(event.state is RunState.QUEUED for event in events))
+
+
+def _planned(supplies: Supplies, submission: Submission) -> Plan:
+    try:
+        plan = supplies.plan(submission.spec_text, submission.spec_file)
+    except DocumentError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
+    _architecture(supplies, plan)
+    return plan
+
+
+def _supplied(supplies: Supplies, run: Run) -> Run:
+    found = supplies.depot.kits_of(run.plan, _architecture(supplies, run.plan))
+    kits = {name: kit for name, kit in found.items() if kit is not None}
+    if missing := sorted(found.keys() - kits.keys()):
+        raise ProblemError(HTTPStatus.CONFLICT, f"there is no kit of {missing[0]} yet", "have it built first")
+    material = {case.case_id: supplies.material.provide(case) for case in run.plan.cases}
+    return run.model_copy(update={"kits": supplies.depot.frozen_for(run.plan, kits), "material": material})
+
+
+def _architecture(supplies: Supplies, plan: Plan) -> str:
+    """The one of all pools of a plan: a run has one kit of each subject."""
+    known = supplies.architectures()
+    if gone := [pool for pool in plan.pools if pool not in known]:
+        raise ProblemError(HTTPStatus.CONFLICT, f"there is no pool {gone[0]} any more", "see the pools' configuration")
+    named = {pool: known[pool] for pool in plan.pools}
+    if len(set(named.values())) > 1:
+        told = ", ".join(f"{pool} is {architecture}" for pool, architecture in named.items())
+        detail = f"the pools are of several architectures: {told}"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "write a spec for each architecture")
+    return next(iter(named.values()))
+
+
+def _record(store: Store, run: Run, state: RunState, detail: str) -> None:
+    store.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail))
+
+
+def _state(store: Store, run_id: str) -> RunState:
+    return store.progress([run_id])[run_id].event.state
+
+
+def _summary(store: Store, run: Run) -> RunSummary:
+    return summary(run, store.progress([run.run_id]).get(run.run_id))

@@ -1,0 +1,46 @@
+"""What is asked of a service that has a cluster, and what its dispatcher is told."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from kexbench.api.answer import Answer
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.runs import Run, RunEvent
+
+SPEC_MAX_CHARACTERS = 1 << 20
+
+
+def _reference(text: str) -> str:
+    return str(SubjectRef.parse(text))
+
+
+class Submission(Answer):
+    """A spec that shall be measured."""
+
+    spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
+    spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+
+
+class OpenRun(Answer):
+    """A run that something is still to happen to, as its dispatcher sees it."""
+
+    run: Run
+    events: list[RunEvent] = Field(description="in their order")
+    series: int = Field(ge=1, description="how often it was queued: once, and again each time it was resumed")
+
+
+class KnownKits(Answer):
+    """Which kits a run has and which are to be built, on its pools' architecture."""
+
+    architecture: str
+    kits: dict[str, str | None] = Field(description="kit id by reference; null is missing")
+
+
+class ReferenceMeaning(Answer):
+    """Which kit a reference means."""
+
+    reference: Annotated[str, AfterValidator(_reference)]
+    architecture: str = Field(max_length=40)
+    kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
+    ingredients: str = Field(max_length=64, description="hash of what it was made of")

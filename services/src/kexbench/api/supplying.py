@@ -1,0 +1,88 @@
+"""What pods are supplied with: the order of a job, its kits and its key material. And how kits come in."""
+
+import re
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse
+from starlette.concurrency import run_in_threadpool
+
+from kexbench.api.access import TheCaller, admit
+from kexbench.api.control_models import ReferenceMeaning
+from kexbench.api.dependencies import TheStore, TheSupplies
+from kexbench.api.problems import ProblemError
+from kexbench.api.reading import PROBLEMS, known_run
+from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.domain.runs import Run
+from kexbench.kits.transport import DamagedKit
+from kexbench.runner.ticket import JobOrder
+
+KitId = Annotated[str, InPath(pattern=r"^[0-9a-f]{16}$")]
+_MATERIAL = r"^[0-9a-f]{64}\.(pem|der)$"
+router = APIRouter(tags=["supplying"], responses=PROBLEMS)
+
+
+@router.get("/runs/{run_id}/jobs/{job_id}/order", operation_id="job_order")
+def job_order(store: TheStore, caller: TheCaller, run_id: str, job_id: str) -> JobOrder:
+    """All that a job's pod needs to know."""
+    admit(caller, "job", "dispatcher", run_id=run_id, job_id=job_id)
+    run = known_run(store, run_id)
+    job = run.job(job_id)
+    if job is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no job {job_id}")
+    if not run.is_started:
+        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is not started: its kits are not known yet")
+    return JobOrder.of(run, job)
+
+
+@router.get("/runs/{run_id}/material/{file}", operation_id="material", response_class=FileResponse)
+def material(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str, file: str) -> FileResponse:
+    """A key, certificate or parameters of a run's cases, by its SHA-256."""
+    admit(caller, "job", run_id=run_id, job_id=caller.job_id)
+    run = known_run(store, run_id)
+    if not re.fullmatch(_MATERIAL, file) or file not in _files(run):
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no material {file}")
+    return FileResponse(supplies.material.folder / file, media_type="application/octet-stream")
+
+
+@router.get("/kits/{kit_id}", operation_id="kit", response_class=FileResponse)
+def kit(supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> FileResponse:
+    """A kit as a tar archive."""
+    admit(caller, "job", "builder", "dispatcher", run_id=caller.run_id, job_id=caller.job_id)
+    try:
+        return FileResponse(supplies.depot.archive(kit_id), media_type="application/x-tar")
+    except KeyError as error:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no kit {kit_id}") from error
+
+
+@router.put("/kits/{kit_id}", operation_id="put_kit")
+async def put_kit(request: Request, supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> KitManifest:
+    """Take a kit in: a tar archive whose manifest has this id. Sending it again changes nothing."""
+    admit(caller, "builder", run_id=caller.run_id)
+    with supplies.depot.arrival(kit_id) as arrival:
+        try:
+            async for piece in request.stream():
+                arrival.write(piece)
+            return await run_in_threadpool(arrival.take)
+        except DamagedKit as error:
+            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "build it again") from error
+
+
+@router.put("/references", operation_id="put_reference", status_code=204)
+def put_reference(supplies: TheSupplies, caller: TheCaller, meaning: ReferenceMeaning) -> None:
+    """Say which kit a reference means on an architecture now."""
+    admit(caller, "builder", run_id=caller.run_id)
+    found = supplies.depot.shelf.get(meaning.kit_id)
+    if found is None:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"there is no kit {meaning.kit_id}", "send it first")
+    reference = SubjectRef.parse(meaning.reference)
+    if (found.ref, found.build_profile.architecture) != (reference, meaning.architecture):
+        detail = f"kit {meaning.kit_id} is of {found.ref} for {found.build_profile.architecture}"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+    supplies.depot.shelf.means(reference, meaning.architecture, meaning.kit_id, meaning.ingredients)
+
+
+def _files(run: Run) -> set[str]:
+    return {file for files in run.material.values() for file in files.model_dump().values()}

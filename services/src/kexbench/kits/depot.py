@@ -1,0 +1,112 @@
+"""A shelf that others are supplied from: kits arrive as archives, are checked, and leave as archives.
+
+<root>/.incoming/   uploads under way
+<root>/.packed/     archives of kits; safe to delete
+"""
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from kexbench.domain.kits import KitManifest, SubjectRef
+from kexbench.domain.plans import SENTINEL, Plan
+from kexbench.kits.sentinel import why_freeze
+from kexbench.kits.shelf import Shelf
+from kexbench.kits.transport import KIT_MAX_BYTES, DamagedKit, pack, unpack
+
+FRESH = timedelta(hours=24)
+"""So long a reference that may come to mean another version is taken to mean what it meant."""
+
+
+@dataclass
+class Arrival:
+    """The archive of one kit, piece by piece. Its methods raise DamagedKit."""
+
+    kit_id: str
+    place: Path
+    file: BinaryIO
+    shelf: Shelf
+    size: int = 0
+
+    def write(self, piece: bytes) -> None:
+        self.size += self.file.write(piece)
+        if self.size > KIT_MAX_BYTES:
+            raise DamagedKit(f"kit {self.kit_id} is larger than {KIT_MAX_BYTES >> 20} MiB")
+
+    def take(self) -> KitManifest:
+        """Check what arrived and put it on the shelf."""
+        self.file.flush()
+        manifest = unpack(self.place / "archive", self.kit_id, self.place / "kit")
+        self.shelf.place(self.place / "kit", manifest)
+        return manifest
+
+
+class Depot:
+    """Of a shelf in the folder `root`; `worker_sha256` is the harness whose kits count."""
+
+    def __init__(self, root: Path, worker_sha256: str) -> None:
+        self.shelf = Shelf(root)
+        self._worker_sha256 = worker_sha256
+        for name in (".incoming", ".packed", "refs"):
+            (root / name).mkdir(parents=True, exist_ok=True)
+
+    def archive(self, kit_id: str) -> Path:
+        """The kit as one file. Raises KeyError where there is no such kit."""
+        folder = self.shelf.folder(kit_id)
+        packed = self.shelf.root / ".packed" / f"{kit_id}.tar"
+        if not packed.exists():
+            pack(folder, packed)
+        return packed
+
+    @contextmanager
+    def arrival(self, kit_id: str) -> Iterator["Arrival"]:
+        """A kit that is coming in; what is not taken until the context ends is gone."""
+        place = self.shelf.root / ".incoming" / f"{kit_id}-{secrets.token_hex(4)}"
+        place.mkdir()
+        try:
+            with (place / "archive").open("wb") as file:
+                yield Arrival(kit_id, place, file, self.shelf)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    def kits_of(self, plan: Plan, architecture: str) -> dict[str, KitManifest | None]:
+        """The kit of every reference of a plan that counts now, by the reference; None where one is to be built."""
+        named = (*plan.subjects, *plan.peers)
+        found = {subject.reference: self._fresh(SubjectRef.parse(subject.reference), architecture) for subject in named}
+        if plan.sentinel:
+            found[plan.sentinel] = found.get(plan.sentinel) or self._sentinel(plan.sentinel, architecture)
+        return found
+
+    def frozen_for(self, plan: Plan, kits: dict[str, KitManifest]) -> dict[str, KitManifest]:
+        """A run's kits, the sentinel's among them, which is frozen now where it can't stay what it was."""
+        own = {subject.reference: kits[subject.reference] for subject in (*plan.subjects, *plan.peers)}
+        if not plan.sentinel:
+            return own
+        reference = SubjectRef.parse(plan.sentinel)
+        frozen = self.shelf.frozen()
+        kit = self.shelf.get(frozen.kit_id) if frozen else None
+        if why_freeze(reference, frozen, kit, self._worker_sha256) is not None:
+            kit = kits[plan.sentinel]
+            self.shelf.freeze(reference, kit)
+        assert kit is not None, "else it was frozen just now"
+        return {SENTINEL: kit, **own}
+
+    def _fresh(self, reference: SubjectRef, architecture: str) -> KitManifest | None:
+        kit, at = self.shelf.find(reference, architecture), self.shelf.meant_at(reference, architecture)
+        if kit is None or at is None or kit.worker_source_sha256 != self._worker_sha256:
+            return None
+        moves = reference.told_version is None and "#" not in reference.origin
+        return None if moves and datetime.now(UTC) - at > FRESH else kit
+
+    def _sentinel(self, reference: str, architecture: str) -> KitManifest | None:
+        """The frozen kit, as long as it can stay what it is."""
+        wanted, frozen = SubjectRef.parse(reference), self.shelf.frozen()
+        kit = self.shelf.get(frozen.kit_id) if frozen else None
+        if why_freeze(wanted, frozen, kit, self._worker_sha256) is None:
+            return kit
+        return self._fresh(wanted, architecture)

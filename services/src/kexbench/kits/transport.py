@@ -1,0 +1,55 @@
+"""A kit on its way between machines: one archive, the same bytes for the same kit, checked whole when it arrives."""
+
+import shutil
+import tarfile
+from pathlib import Path
+
+from kexbench.domain.kits import KitManifest
+from kexbench.kits.recipe import MANIFEST_NAME, hash_files
+
+KIT_MAX_BYTES = 1 << 30
+
+
+class DamagedKit(Exception):
+    """What arrived is not the kit that was asked for; the text says why."""
+
+
+def pack(kit: Path, archive: Path) -> None:
+    """Write the kit in the folder `kit` to a new file, whole once this returns."""
+    partial = archive.with_name(f".{archive.name}")
+    with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as packed:
+        for path in sorted(kit.rglob("*")):
+            packed.add(path, path.relative_to(kit).as_posix(), recursive=False, filter=_plain)
+    partial.replace(archive)
+
+
+def unpack(archive: Path, kit_id: str, kit: Path) -> KitManifest:
+    """Lay out a kit in the new folder `kit`. Raises DamagedKit, after which there is no such folder.
+
+    A kit's id is a hash of its manifest, which holds a hash of every file: so nothing but the kit of this id passes.
+    """
+    try:
+        with tarfile.open(archive) as packed:
+            if sum(member.size for member in packed) > KIT_MAX_BYTES:
+                raise DamagedKit(f"kit {kit_id} is larger than {KIT_MAX_BYTES >> 20} MiB")
+            packed.extractall(kit, filter="data")
+        manifest = KitManifest.model_validate_json((kit / MANIFEST_NAME).read_bytes())
+        if manifest.kit_id != kit_id:
+            raise DamagedKit(f"kit {manifest.kit_id} arrived in place of {kit_id}")
+        if hash_files(kit) != manifest.files:
+            raise DamagedKit(f"the files of kit {kit_id} are not those that its manifest names")
+    except (OSError, ValueError, tarfile.TarError, EOFError) as error:
+        shutil.rmtree(kit, ignore_errors=True)
+        raise DamagedKit(f"kit {kit_id} can't be unpacked: {error}") from error
+    except DamagedKit:
+        shutil.rmtree(kit, ignore_errors=True)
+        raise
+    return manifest
+
+
+def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Nothing of the machine: no owner, no time; who may run a file and nothing else of its mode."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+    return member

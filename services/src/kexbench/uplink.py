@@ -1,0 +1,132 @@
+"""The API as pods use it: with a token that Kubernetes keeps renewing, and patience while nobody answers."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+from pydantic import BaseModel, TypeAdapter
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from kexbench.api.app import API_PREFIX
+
+Found = TypeVar("Found")
+PATIENCE_S = 1800.0
+"""So long is asked again while nobody answers. What was measured is on the disk meanwhile."""
+_TIMEOUT_S = 120.0
+_LATER = (408, 429, 500, 502, 503, 504)
+
+
+class Refused(Exception):
+    """The API will not do it, however often it is asked; the text is its problem's detail and remedy."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Unreachable(Exception):
+    """Nobody answered for as long as there was patience; the text says what was tried."""
+
+
+class Uplink:
+    """`say` is told when it has to wait. Raises Refused and Unreachable."""
+
+    def __init__(
+        self, url: str, token_file: Path, say: Callable[[str], None], *, patience_s: float = PATIENCE_S
+    ) -> None:
+        self._token_file = token_file
+        self._say = say
+        self._patience_s = patience_s
+        self._http = httpx.Client(base_url=url.rstrip("/") + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False)
+
+    def get(self, kind: type[Found], path: str) -> Found:
+        return TypeAdapter(kind).validate_json(self._ask("GET", path).content)
+
+    def send(self, method: str, path: str, body: BaseModel | None = None) -> httpx.Response:
+        return self._ask(method, path, body.model_dump_json().encode() if body else b"")
+
+    def send_file(self, path: str, file: Path) -> None:
+        for attempt in self._retrying():
+            with attempt, file.open("rb") as content:
+                headers = {"Content-Length": str(file.stat().st_size), "Content-Type": "application/x-tar"}
+                _check(self._http.put(path, content=content, headers={**self._token(), **headers}))
+
+    def download(self, path: str, target: Path) -> str:
+        """Write the answer to a file, whole or not at all; its SHA-256."""
+        digest = ""
+        partial = target.with_name(f".{target.name}")
+        for attempt in self._retrying():
+            with attempt, self._http.stream("GET", path, headers=self._token()) as response:
+                if not response.is_success:
+                    response.read()
+                _check(response)
+                found = hashlib.sha256()
+                with partial.open("wb") as file:
+                    for piece in response.iter_bytes():
+                        found.update(piece)
+                        file.write(piece)
+                digest = found.hexdigest()
+        partial.replace(target)
+        return digest
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _ask(self, method: str, path: str, content: bytes = b"") -> httpx.Response:
+        answer: httpx.Response | None = None
+        for attempt in self._retrying():
+            with attempt:
+                headers = {**self._token(), "Content-Type": "application/json"}
+                answer = _check(self._http.request(method, path, content=content, headers=headers))
+        assert answer is not None, "the last attempt raised otherwise"
+        return answer
+
+    def _token(self) -> dict[str, str]:
+        """Read anew each time: the file is renewed before its token expires."""
+        return {"Authorization": f"Bearer {self._token_file.read_text(encoding='utf-8').strip()}"}
+
+    def _retrying(self) -> Retrying:
+        return Retrying(
+            retry=retry_if_exception_type((httpx.TransportError, _Later)),
+            wait=wait_random_exponential(multiplier=0.5, max=30),
+            stop=stop_after_delay(self._patience_s),
+            before_sleep=self._tell,
+            retry_error_callback=self._give_up,
+        )
+
+    def _tell(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        self._say(f"waiting for the API: {error or type(error).__name__}")
+
+    def _give_up(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        raise Unreachable(f"the API did not answer for {self._patience_s:.0f} s: {error}") from error
+
+
+class _Later(Exception):
+    """An answer that may be another one in a while."""
+
+
+def _check(response: httpx.Response) -> httpx.Response:
+    if response.is_success:
+        return response
+    try:
+        problem = response.json()
+        text = problem["detail"] + (f"; {problem['remedy']}" if problem.get("remedy") else "")
+    except (ValueError, KeyError, TypeError):
+        text = f"the API answered {response.status_code}"
+    if response.status_code in _LATER:
+        raise _Later(text)
+    raise Refused(response.status_code, text)
+
+
+@contextmanager
+def uplink(url: str, token_file: Path, say: Callable[[str], None]) -> Iterator[Uplink]:
+    found = Uplink(url, token_file, say)
+    try:
+        yield found
+    finally:
+        found.close()
