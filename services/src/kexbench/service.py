@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 import httpx
 import uvicorn
 
-from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.settings import Settings
 from kexbench.store.lock import ServiceAddress, StoreLock
@@ -46,7 +45,7 @@ class Service:
             pid=os.getpid(), url=f"http://{named}:{bound}", secret=secrets.token_hex(32), lasting=lasting
         )
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
-        app = create_app(self.store, LocalGatekeeper(self.address.secret), pages)
+        app = create_app(self.store, installation.gatekeeper(self.address.secret), pages, installation.supplies())
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = uvicorn.Server(config)
 

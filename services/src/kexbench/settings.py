@@ -1,6 +1,7 @@
 """Settings, read once from the environment (`KEXBENCH_…`) into a frozen object."""
 
 from pathlib import Path
+from typing import Literal
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field
@@ -27,6 +28,21 @@ class Settings(BaseSettings):
     pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
     workers: Path = Field(_CHECKOUT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(_CHECKOUT / "bench-specs" / "libraries.yaml")
+
+    access: Literal["local", "cluster"] = Field(
+        "local", description="who may write: this machine, or a cluster's accounts"
+    )
+    pools: Path | None = Field(None, description="the pools of a cluster; default: this machine alone")
+    cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")
+    api_url: str | None = Field(None, description="the API of a cluster, as pods and people reach it")
+    token_file: Path | None = Field(None, description="the token that proves who asks the API of a cluster")
+    runner_image: str | None = None
+    builder_image: str | None = None
+    image_pull_policy: str = "IfNotPresent"
+    job_service_account: str = Field("kexbench-job", description="of the pods of jobs, in the cluster's namespace")
+    builder_service_account: str = Field("kexbench-builder", description="of pods that build kits, in that namespace")
+    dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
+    submitters: str = Field("", description="who may ask for runs on a cluster: namespace:name, with commas between")
 
     @property
     def store_dsn(self) -> str:

@@ -1,9 +1,10 @@
 """The API as pods use it: with a token that Kubernetes keeps renewing, and patience while nobody answers."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import httpx
@@ -45,8 +46,10 @@ class Uplink:
     def get(self, kind: type[Found], path: str) -> Found:
         return TypeAdapter(kind).validate_json(self._ask("GET", path).content)
 
-    def send(self, method: str, path: str, body: BaseModel | None = None) -> httpx.Response:
-        return self._ask(method, path, body.model_dump_json().encode() if body else b"")
+    def send(
+        self, method: str, path: str, body: BaseModel | None = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        return self._ask(method, path, body.model_dump_json().encode() if body else b"", headers or {})
 
     def send_file(self, path: str, file: Path) -> None:
         for attempt in self._retrying():
@@ -75,11 +78,13 @@ class Uplink:
     def close(self) -> None:
         self._http.close()
 
-    def _ask(self, method: str, path: str, content: bytes = b"") -> httpx.Response:
+    def _ask(
+        self, method: str, path: str, content: bytes = b"", more: Mapping[str, str] = MappingProxyType({})
+    ) -> httpx.Response:
         answer: httpx.Response | None = None
         for attempt in self._retrying():
             with attempt:
-                headers = {**self._token(), "Content-Type": "application/json"}
+                headers = {**self._token(), "Content-Type": "application/json", **more}
                 answer = _check(self._http.request(method, path, content=content, headers=headers))
         assert answer is not None, "the last attempt raised otherwise"
         return answer

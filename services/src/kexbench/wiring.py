@@ -1,10 +1,19 @@
 """The composition root: the one place that knows which adapter stands behind which port."""
 
+from pathlib import Path
+
+from kexbench.api.access import Gatekeeper, LocalGatekeeper
+from kexbench.api.dependencies import Supplies
+from kexbench.domain.plans import Plan
+from kexbench.domain.pools import Pool
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits.depot import Depot
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
+from kexbench.planning.plan import make_plan
+from kexbench.planning.pools import read_pools
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
@@ -33,6 +42,40 @@ class Installation:
     def material(self) -> MaterialShelf:
         return MaterialShelf((self.settings.home / "material").absolute())
 
+    def pools(self) -> tuple[Pool, ...]:
+        """Those of the cluster; none where this machine measures by itself. Raises DocumentError."""
+        path = self.settings.pools
+        return read_pools(_text(path), str(path)) if path else ()
+
+    def gatekeeper(self, secret: str) -> Gatekeeper:
+        """Who may write: whoever has a token signed with the secret, or accounts of the cluster."""
+        settings = self.settings
+        if settings.access == "local":
+            return LocalGatekeeper(secret)
+        # Here, since the client takes half a second to import and one machine never needs it.
+        from kexbench.api.cluster_access import cluster_gatekeeper  # noqa: PLC0415
+
+        return cluster_gatekeeper(
+            job=f"{settings.cluster_namespace}:{settings.job_service_account}",
+            builder=f"{settings.cluster_namespace}:{settings.builder_service_account}",
+            dispatcher=settings.dispatcher_service_account,
+            submitters=frozenset(filter(None, map(str.strip, settings.submitters.split(",")))),
+        )
+
+    def supplies(self) -> Supplies | None:
+        """What a cluster's runs are given; None where there is no cluster. Raises DocumentError for wrong pools."""
+        if self.settings.access == "local":
+            return None
+        self.pools()  # so that what is wrong with them is told when the service starts
+        depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
+        return Supplies(depot, self.material(), self._planned, self._architectures)
+
+    def _planned(self, text: str, file: str) -> Plan:
+        return make_plan(text, file, self.catalogue(), pools=[pool.name for pool in self.pools()])
+
+    def _architectures(self) -> dict[str, str]:
+        return {pool.name: pool.architecture for pool in self.pools()}
+
     def open_store(self) -> Store:
         """Opened and migrated. Raises StoreError."""
         clauses = EngineClauses(self.settings.store_engine, self.settings.store_deduplication_window)
@@ -43,13 +86,18 @@ class Installation:
     def catalogue(self) -> Catalogue:
         """Raises DocumentError."""
         path = self.settings.catalogue
-        try:
-            return read_catalogue(path.read_text(), str(path))
-        except (OSError, UnicodeDecodeError) as error:
-            raise DocumentError(str(path), [Fault(1, 1, "", f"cannot be read: {error}")]) from None
+        return read_catalogue(_text(path), str(path))
 
     def run_folder(self, run_id: str) -> RunFolder:
         return RunFolder(self.settings.home / "runs" / run_id)
 
     def run_folders(self) -> list[RunFolder]:
         return run_folders(self.settings.home / "runs")
+
+
+def _text(path: Path) -> str:
+    """Raises DocumentError."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DocumentError(str(path), [Fault(1, 1, "", f"cannot be read: {error}")]) from None

@@ -121,3 +121,8 @@ class KubernetesReviewer:
                 return None
             raise
         return (metadata.labels or {}) if metadata and metadata.uid == uid else None
+
+
+def cluster_gatekeeper(*, job: str, builder: str, dispatcher: str, submitters: frozenset[str]) -> ClusterGatekeeper:
+    """For the cluster that this process runs on."""
+    return ClusterGatekeeper(KubernetesReviewer(Client()), Accounts(job, builder, dispatcher, submitters))

@@ -13,6 +13,7 @@ import typer
 from kexbench import __version__
 from kexbench.cli import (
     catalogue,
+    cluster,
     compare,
     doctor,
     export,
@@ -33,6 +34,7 @@ from kexbench.pipeline import VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
+from kexbench.uplink import Refused, Unreachable
 
 SHOWN_FAULTS = 15
 """So that the errors of any input fit one screen."""
@@ -54,6 +56,8 @@ app.command("qualify")(qualify.qualify)
 app.add_typer(kits.app, name="kits")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
+app.command("submit")(cluster.submit)
+app.command("migrate")(cluster.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
@@ -88,7 +92,7 @@ def main() -> None:
         _fail(f"the service does not answer: {error}")
     except KitErrors as errors:
         _fail(*map(str, errors.errors))
-    except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError) as error:
+    except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError, Refused, Unreachable) as error:
         _fail(str(error))
     except BrokenPipeError:
         sys.exit(1)

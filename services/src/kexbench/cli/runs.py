@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from kexbench.cli import cluster
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.report import print_report
@@ -15,6 +16,8 @@ from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 app = typer.Typer(help="Runs: list them, show one.", no_args_is_help=True)
+app.command("cancel")(cluster.cancel)
+app.command("resume")(cluster.resume)
 
 
 @app.command("list")
