@@ -72,5 +72,5 @@ def test_any_other_account_may_not_write(account: str) -> None:
     ids=["gone", "no labels", "no job", "no run", "no pod"],
 )
 def test_a_jobs_account_without_a_jobs_pod_is_nobody(labels: Mapping[str, str] | None, pod: str) -> None:
-    with pytest.raises(TokenError, match="of no pod of a run|is for no job"):
+    with pytest.raises(TokenError, match=r"of no pod of a run|is for no job"):
         identified("jobs:job", labels, pod)

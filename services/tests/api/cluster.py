@@ -1,0 +1,137 @@
+"""An API that has a cluster: callers by name, kits that nobody built, and the routes in this process."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from kexbench.api.access import Caller
+from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.dependencies import Supplies
+from kexbench.api.tokens import TokenError
+from kexbench.domain.hosts import HostFacts
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.plans import Isolation, Plan
+from kexbench.domain.runs import JobAttempt, Run
+from kexbench.kits.depot import Depot
+from kexbench.kits.transport import pack
+from kexbench.material.shelf import MaterialShelf
+from kexbench.planning.plan import make_plan
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.conftest import ClientOf
+from tests.builders import HOST, NOON, SPEC, a_catalogue, a_kit
+
+WORKER = "2" * 64
+"""Whose kits the depot counts: those of `a_kit`."""
+POOLS = {"pool-a": "x86_64", "pool-b": "x86_64", "arm": "aarch64"}
+CLUSTER_SPEC = SPEC.replace("matrix:", "pools: [pool-a, pool-b]\nmatrix:")
+CALLERS = {
+    "submitter": Caller("submitter", "ci:pipeline"),
+    "dispatcher": Caller("dispatcher", "kexbench:dispatcher"),
+}
+
+
+class Names:
+    """A gatekeeper that takes a caller's name for the token; pods are `pod RUN JOB UID`, builders `builder RUN`."""
+
+    def identify(self, token: str) -> Caller:
+        if token in CALLERS:
+            return CALLERS[token]
+        words = token.split()
+        if words[:1] == ["pod"]:
+            _, run_id, job_id, uid = words
+            return Caller("job", f"pod {uid}", run_id, job_id, f"pod-{uid}", uid, "node-1")
+        if words[:1] == ["builder"]:
+            return Caller("builder", "a builder", words[1])
+        raise TokenError(f"nobody is called {token!r}")
+
+
+@dataclass
+class ClusterApi:
+    """What the routes are asked, by whom."""
+
+    http: httpx.Client
+    depot: Depot
+    store: ClickHouseStore
+    folder: Path
+
+    def ask(self, who: str, method: str, path: str, body: object = None, **headers: str) -> httpx.Response:
+        return self.http.request(method, path, json=body, headers={"Authorization": f"Bearer {who}", **headers})
+
+    def submit(self, spec: str = CLUSTER_SPEC, **headers: str) -> httpx.Response:
+        return self.ask("submitter", "POST", "/runs", {"spec_text": spec}, **headers)
+
+    def queued(self, spec: str = CLUSTER_SPEC) -> Run:
+        return self.stored(self.submit(spec).json()["run_id"])
+
+    def stored(self, run_id: str) -> Run:
+        found = self.store.run(run_id)
+        assert found is not None
+        return found
+
+    def started(self, spec: str = CLUSTER_SPEC) -> Run:
+        run = self.queued(spec)
+        self.deliver_kits(run)
+        assert self.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 204
+        return self.stored(run.run_id)
+
+    def deliver_kits(self, run: Run) -> None:
+        for subject in run.plan.subjects:
+            self.deliver(run, subject.reference)
+
+    def deliver(self, run: Run, reference: str) -> httpx.Response:
+        """As a builder does: the kit, then what the reference means."""
+        kit, archive = self.packed(reference)
+        who = f"builder {run.run_id}"
+        headers = {"Authorization": f"Bearer {who}"}
+        sent = self.http.put(f"/kits/{kit.kit_id}", content=archive.read_bytes(), headers=headers)
+        assert sent.status_code == 200, sent.text
+        meaning = {"reference": reference, "architecture": "x86_64", "kit_id": kit.kit_id, "ingredients": "a" * 32}
+        return self.ask(who, "PUT", "/references", meaning)
+
+    def packed(self, reference: str) -> tuple[KitManifest, Path]:
+        """A kit of one file, as an archive."""
+        content = f"the worker of {reference}".encode()
+        blank = {name: value for name, value in a_kit(reference) if name not in ("kit_id", "version_key")}
+        kit = KitManifest.sealed(**blank | {"files": {"bin/worker": hashlib.sha256(content).hexdigest()}})
+        folder = self.folder / kit.folder_name
+        if not folder.exists():
+            (folder / "bin").mkdir(parents=True)
+            (folder / "bin" / "worker").write_bytes(content)
+            (folder / "kit.json").write_text(kit.model_dump_json())
+        archive = self.folder / f"{kit.kit_id}.tar"
+        pack(folder, archive)
+        return kit, archive
+
+    def announce(self, run: Run, uid: str = "uid-1", attempt: int = 1, host: HostFacts = HOST) -> httpx.Response:
+        tried = an_attempt(run, uid=uid, attempt=attempt, host=host)
+        who, path = f"pod {run.run_id} {tried.job_id} {uid}", f"/runs/{run.run_id}/jobs/{tried.job_id}"
+        return self.ask(who, "PUT", f"{path}/attempts/{attempt}", tried.model_dump(mode="json"))
+
+
+def an_attempt(run: Run, *, uid: str = "uid-1", attempt: int = 1, host: HostFacts = HOST, job: int = 0) -> JobAttempt:
+    return JobAttempt(
+        run_id=run.run_id,
+        job_id=run.plan.jobs[job].job_id,
+        attempt=attempt,
+        host=host,
+        isolation=Isolation.EXCLUSIVE,
+        node="node-1",
+        pod=f"pod-{uid}",
+        pod_uid=uid,
+        started_at=NOON,
+    )
+
+
+def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> ClusterApi:
+    depot = Depot(folder / "kits", WORKER)
+    supplies = Supplies(depot, MaterialShelf(folder / "material"), planner(), lambda: POOLS)
+    http = client_of(create_app(store, Names(), None, supplies))
+    http.base_url = httpx.URL(f"http://test{API_PREFIX}")
+    return ClusterApi(http, depot, store, folder)
+
+
+def planner() -> Callable[[str, str], Plan]:
+    return lambda text, file: make_plan(text, file, a_catalogue(), pools=POOLS)

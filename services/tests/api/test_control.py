@@ -1,0 +1,184 @@
+"""The life of a cluster's run in the API: asked for, started, cancelled, resumed; by whom, and how often."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
+from tests.api.conftest import ClientOf, assert_problem, token
+from tests.builders import HOST, a_run, an_event, an_invocation
+
+
+@pytest.fixture
+def api(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> ClusterApi:
+    return cluster_api(empty_store, client_of, tmp_path)
+
+
+def states(api: ClusterApi, run_id: str) -> list[RunState]:
+    return [event.state for event in api.store.events(run_id)]
+
+
+def came_to(api: ClusterApi, run: Run, state: RunState) -> None:
+    api.store.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state))
+
+
+def test_a_spec_that_is_asked_for_is_a_queued_run_with_a_page(api: ClusterApi) -> None:
+    answer = api.submit()
+    assert answer.status_code == 201
+    summary = answer.json()
+    assert answer.headers["location"] == f"/api/v1/runs/{summary['run_id']}"
+    assert (summary["state"], summary["trigger"], summary["pools"]) == ("queued", "api", ["pool-a", "pool-b"])
+    assert (summary["cpu_model"], summary["subjects"]) == (None, ["fake@1.0", "fake@1.1"])
+    detail = api.http.get(f"/runs/{summary['run_id']}").json()
+    assert (detail["hosts"], detail["host_kind"], detail["cells"], detail["kits"]) == ([], None, [], {})
+    assert detail["spec_text"] == CLUSTER_SPEC
+
+
+def test_the_same_key_asks_for_the_same_run(api: ClusterApi) -> None:
+    headers = {"Idempotency-Key": "commit 1"}
+    first, again = api.submit(**headers), api.submit(**headers)
+    assert first.json()["run_id"] == again.json()["run_id"]
+    assert states(api, first.json()["run_id"]) == [RunState.QUEUED]
+    other = api.submit(CLUSTER_SPEC.replace("batches: 4", "batches: 5"), **headers)
+    assert_problem(other, 409, "another spec")
+
+
+def test_without_a_key_each_is_a_run_of_its_own(api: ClusterApi) -> None:
+    assert api.submit().json()["run_id"] != api.submit().json()["run_id"]
+
+
+def test_a_spec_with_faults_names_them_with_their_places(api: ClusterApi) -> None:
+    answer = api.ask("submitter", "POST", "/runs", {"spec_text": CLUSTER_SPEC.replace("pool-b", "pool-c")})
+    assert_problem(answer, 422, "spec.yaml:6:", "there is no pool 'pool-c'")
+    assert api.store.runs(10) == []
+
+
+def test_pools_of_two_architectures_need_two_specs(api: ClusterApi) -> None:
+    answer = api.submit(CLUSTER_SPEC.replace("pool-b", "arm"))
+    assert_problem(answer, 422, "several architectures", "arm is aarch64")
+
+
+def test_a_run_starts_once_its_kits_are_there(api: ClusterApi) -> None:
+    run = api.queued()
+    path = f"/runs/{run.run_id}"
+    assert api.ask("dispatcher", "GET", f"{path}/kits").json() == {
+        "architecture": "x86_64",
+        "kits": {"fake@1.0": None, "fake@1.1": None},
+    }
+    assert_problem(api.ask("dispatcher", "POST", f"{path}/start"), 409, "no kit of fake@1.0")
+    assert_problem(api.ask(f"pod {run.run_id} {run.plan.jobs[0].job_id} u", "GET", job_path(run) + "/order"), 409)
+    api.deliver_kits(run)
+    assert None not in api.ask("dispatcher", "GET", f"{path}/kits").json()["kits"].values()
+    for _ in range(2):
+        assert api.ask("dispatcher", "POST", f"{path}/start").status_code == 204
+    started = api.stored(run.run_id)
+    assert (sorted(started.kits), started.host) == (["fake@1.0", "fake@1.1"], None)
+    assert sorted(started.material) == sorted(case.case_id for case in run.plan.cases)
+    assert states(api, run.run_id) == [RunState.QUEUED, RunState.RUNNING]
+    assert api.http.get(path).json()["summary"]["subjects"] == ["fake 1.0", "fake 1.1"]
+
+
+def job_path(run: Run) -> str:
+    return f"/runs/{run.run_id}/jobs/{run.plan.jobs[0].job_id}"
+
+
+def test_kits_that_change_after_the_start_do_not_change_the_run(api: ClusterApi) -> None:
+    run = api.started()
+    before = api.ask("dispatcher", "GET", f"/runs/{run.run_id}/kits").json()
+    api.depot.shelf.means(next(iter(run.kits.values())).ref, "x86_64", "0" * 16, "b")
+    assert api.ask("dispatcher", "GET", f"/runs/{run.run_id}/kits").json() == before
+
+
+def test_the_dispatcher_sees_open_runs_the_oldest_first_and_no_others(api: ClusterApi) -> None:
+    first, second, ended = api.queued(), api.queued(), api.queued()
+    came_to(api, ended, RunState.FAILED)
+    local = a_run()
+    api.store.add_run(local)
+    api.store.add_event(an_event(local))
+    found = api.ask("dispatcher", "GET", "/open-runs").json()
+    assert [one["run"]["run_id"] for one in found] == [first.run_id, second.run_id]
+    assert [(one["series"], [event["state"] for event in one["events"]]) for one in found] == [(1, ["queued"])] * 2
+
+
+def test_cancelling_is_asked_for_once_and_only_of_open_runs(api: ClusterApi) -> None:
+    run = api.queued()
+    for _ in range(2):
+        assert api.ask("submitter", "POST", f"/runs/{run.run_id}/cancel").json()["state"] == "cancelling"
+    assert states(api, run.run_id) == [RunState.QUEUED, RunState.CANCELLING]
+    assert api.store.events(run.run_id)[-1].detail == "cancelled by ci:pipeline"
+    came_to(api, run, RunState.CANCELLED)
+    assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/cancel"), 409, "is cancelled")
+
+
+def test_a_run_that_ended_early_is_queued_again_as_another_series(api: ClusterApi) -> None:
+    run = api.started()
+    assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/resume"), 409, "is running")
+    came_to(api, run, RunState.FAILED)
+    resumed = api.ask("submitter", "POST", f"/runs/{run.run_id}/resume")
+    assert (resumed.status_code, resumed.json()["state"]) == (202, "queued")
+    (seen,) = api.ask("dispatcher", "GET", "/open-runs").json()
+    assert seen["series"] == 2
+    assert api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 204
+    assert states(api, run.run_id)[-1] is RunState.RUNNING
+
+
+def test_a_complete_run_is_not_resumed(api: ClusterApi) -> None:
+    run = api.started()
+    for job in run.plan.jobs:
+        for case_id in job.case_ids:
+            for number in job.numbers:
+                measured = an_invocation(run, number, cpu_ns={"fake@1.0": [1]}, case_id=case_id)
+                api.store.add_invocation(run, measured.model_copy(update={"job_id": job.job_id}), HOST)
+    came_to(api, run, RunState.FINISHED)
+    assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/resume"), 409, "has all its invocations")
+
+
+def test_what_a_machine_measured_by_itself_is_resumed_there(api: ClusterApi) -> None:
+    run = a_run()
+    api.store.add_run(run)
+    api.store.add_event(an_event(run, RunState.FAILED))
+    assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/resume"), 409, "measured by a machine itself")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "who"),
+    [
+        ("POST", "/runs", "dispatcher"),
+        ("POST", "/runs/{run}/cancel", "dispatcher"),
+        ("POST", "/runs/{run}/resume", "pod {run} {job} uid"),
+        ("GET", "/open-runs", "submitter"),
+        ("GET", "/runs/{run}/kits", "builder {run}"),
+        ("POST", "/runs/{run}/start", "submitter"),
+        ("GET", "/runs/{run}/jobs/{job}/order", "submitter"),
+        ("GET", "/runs/{run}/jobs/{job}/order", "pod {run} another uid"),
+        ("GET", "/runs/{run}/jobs/{job}/order", "pod another {job} uid"),
+        ("PUT", "/references", "pod {run} {job} uid"),
+        ("PUT", "/kits/0123456789abcdef", "submitter"),
+        ("GET", "/kits/0123456789abcdef", "submitter"),
+        ("POST", "/runs/{run}/events", "submitter"),
+    ],
+)
+def test_each_role_may_do_its_own_and_nothing_else(api: ClusterApi, method: str, path: str, who: str) -> None:
+    run = api.started()
+    names = {"run": run.run_id, "job": run.plan.jobs[0].job_id}
+    meaning = {"reference": "fake@1.0", "architecture": "x86_64", "kit_id": "0" * 16, "ingredients": "a"}
+    bodies = {
+        "/runs": {"spec_text": CLUSTER_SPEC},
+        "/references": meaning,
+        "/runs/{run}/events": an_event(run).model_dump(mode="json"),
+    }
+    answer = api.ask(who.format(**names), method, path.format(**names), bodies.get(path))
+    assert_problem(answer, 403)
+
+
+def test_nobody_may_do_anything(api: ClusterApi) -> None:
+    assert_problem(api.ask("stranger", "POST", "/runs", {"spec_text": CLUSTER_SPEC}), 401, "nobody is called")
+
+
+def test_a_machine_by_itself_has_no_cluster(client: httpx.Client) -> None:
+    answer = client.post("/runs", json={"spec_text": CLUSTER_SPEC}, headers=token("any"))
+    assert_problem(answer, 409, "no cluster")
