@@ -315,6 +315,12 @@ def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes()
     assert world.decide(STARTED, late=True) == ()
 
 
+def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_wait_for_their_turn() -> None:
+    pods = (waiting("amd-epyc", TURN), waiting("arm.n1", IMAGE, "pod-2"))
+    world = World(workflows=of_jobs(Phase.PENDING), pending=pods)
+    assert world.told(STARTED, late=True)[0] is RUNNING
+
+
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_measure() -> None:
     amd, arm = of_jobs(Phase.RUNNING)[0], of_jobs(Phase.PENDING)[1]
     world = World(workflows=(amd, arm), pending=(waiting("arm.n1", IMAGE),))
