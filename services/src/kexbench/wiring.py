@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from kexbench.api.access import Gatekeeper, LocalGatekeeper
+from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
 from kexbench.api.dependencies import Supplies
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
@@ -53,14 +54,15 @@ class Installation:
         if settings.access == "local":
             return LocalGatekeeper(secret)
         # Here, since the client takes half a second to import and one machine never needs it.
-        from kexbench.api.cluster_access import cluster_gatekeeper  # noqa: PLC0415
+        from kexbench.api.kubernetes_reviewer import in_cluster  # noqa: PLC0415
 
-        return cluster_gatekeeper(
+        accounts = Accounts(
             job=f"{settings.cluster_namespace}:{settings.job_service_account}",
             builder=f"{settings.cluster_namespace}:{settings.builder_service_account}",
             dispatcher=settings.dispatcher_service_account,
             submitters=frozenset(filter(None, map(str.strip, settings.submitters.split(",")))),
         )
+        return ClusterGatekeeper(in_cluster(), accounts)
 
     def supplies(self) -> Supplies | None:
         """What a cluster's runs are given; None where there is no cluster. Raises DocumentError for wrong pools."""

@@ -16,6 +16,10 @@ Role = Literal["run", "job", "builder", "dispatcher", "submitter"]
 _bearer = HTTPBearer(auto_error=False, description="a token signed for one run, or of a ServiceAccount")
 
 
+class AccessUnknown(Exception):
+    """Nobody could be asked who the caller is; the text says why."""
+
+
 @dataclass(frozen=True)
 class Caller:
     """`run_id` and `job_id` say what a caller is bound to; `pod`, `pod_uid` and `node` are those of its token."""
@@ -31,7 +35,7 @@ class Caller:
 
 class Gatekeeper(Protocol):
     def identify(self, token: str) -> Caller:
-        """Raises TokenError with the reason why nobody is known by this token."""
+        """Raises TokenError with the reason why nobody is known by this token, and AccessUnknown."""
         ...
 
 
@@ -52,6 +56,8 @@ def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredential
         return gatekeeper.identify(credentials.credentials if credentials else "")
     except TokenError as error:
         raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "send the token made for this") from None
+    except AccessUnknown as error:
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error
 
 
 TheCaller = Annotated[Caller, Depends(_caller)]

@@ -8,16 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lightkube import ApiError, Client
-from lightkube.models.authentication_v1 import TokenReviewSpec
-from lightkube.resources.authentication_v1 import TokenReview
-from lightkube.resources.core_v1 import Pod
-
 from kexbench.api.access import Caller
 from kexbench.api.tokens import AUDIENCE, TokenError
 
 RUN_LABEL, JOB_LABEL = "kexbench.dev/run", "kexbench.dev/job"
-_POD, _UID, _NODE = (f"authentication.kubernetes.io/{name}" for name in ("pod-name", "pod-uid", "node-name"))
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,7 @@ class Reviewed:
 
 
 class Reviewer(Protocol):
-    """Kubernetes, as far as it is asked here."""
+    """Kubernetes, as far as it is asked here. Raises AccessUnknown where it does not answer."""
 
     def review(self, token: str) -> Reviewed | None:
         """None where nobody of the cluster has such a token for this audience."""
@@ -88,41 +82,3 @@ class ClusterGatekeeper:
             pod_uid=reviewed.pod_uid,
             node=reviewed.node,
         )
-
-
-class KubernetesReviewer:
-    """Asks the API server that this process's own ServiceAccount belongs to."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
-
-    def review(self, token: str) -> Reviewed | None:
-        asked = TokenReview(spec=TokenReviewSpec(token=token, audiences=[AUDIENCE]))
-        status = self._client.create(asked).status
-        if status is None or not status.authenticated or AUDIENCE not in (status.audiences or []):
-            return None
-        user = status.user
-        name = (user.username or "") if user else ""
-        if user is None or not name.startswith("system:serviceaccount:"):
-            return None
-        extra = {key: values[0] for key, values in (user.extra or {}).items() if values}
-        return Reviewed(
-            account=name.removeprefix("system:serviceaccount:"),
-            pod=extra.get(_POD, ""),
-            pod_uid=extra.get(_UID, ""),
-            node=extra.get(_NODE, ""),
-        )
-
-    def labels(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
-        try:
-            metadata = self._client.get(Pod, name=pod, namespace=namespace).metadata
-        except ApiError as error:
-            if error.status.code == 404:
-                return None
-            raise
-        return (metadata.labels or {}) if metadata and metadata.uid == uid else None
-
-
-def cluster_gatekeeper(*, job: str, builder: str, dispatcher: str, submitters: frozenset[str]) -> ClusterGatekeeper:
-    """For the cluster that this process runs on."""
-    return ClusterGatekeeper(KubernetesReviewer(Client()), Accounts(job, builder, dispatcher, submitters))

@@ -15,6 +15,7 @@ from kexbench.cli import (
     catalogue,
     cluster,
     compare,
+    dispatch,
     doctor,
     export,
     interop,
@@ -57,6 +58,7 @@ app.add_typer(kits.app, name="kits")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
 app.command("submit")(cluster.submit)
+app.command("dispatch")(dispatch.dispatch)
 app.command("migrate")(cluster.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)

@@ -17,6 +17,7 @@ from kexbench.domain.plans import Job, Plan
 from kexbench.domain.pools import Architecture, Pool
 from kexbench.domain.runs import Run
 from kexbench.execution.argo import names, pods
+from kexbench.execution.argo.cluster import ClusterError
 from kexbench.execution.argo.pods import JobSettings
 
 JOBS_PER_WORKFLOW = 200
@@ -82,8 +83,15 @@ def run_workflows(
 def kits_workflow(
     run_id: str, series: int, wanted: Sequence[WantedKit], pools: Mapping[str, Pool], settings: JobSettings
 ) -> dict[str, Any]:
-    """The workflow that builds kits, one pod each, on the first pool of the kit's architecture."""
+    """The workflow that builds kits, one pod each, on the first pool of the kit's architecture. Raises ClusterError
+    where there is none."""
     builders = {pool.architecture: pool for pool in reversed(tuple(pools.values()))}
+    for kit in wanted:
+        if kit.architecture not in builders:
+            raise ClusterError(
+                f"building {kit}: no pool of the run is {kit.architecture}\n"
+                "  remedy: give the dispatcher and the API the same pools"
+            )
     labels = names.labels_of(run_id, series)
     templates = [
         _builder(run_id, labels, builders[architecture], settings)

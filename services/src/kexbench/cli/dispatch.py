@@ -1,0 +1,52 @@
+"""`kexbench dispatch`: on a cluster, turns queued runs into workflows until a signal ends it."""
+
+import logging
+import signal
+import socket
+from datetime import UTC, datetime
+from threading import Event
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from kexbench.cli.console import err
+from kexbench.settings import Settings
+
+_PATIENCE_S = 20.0
+
+
+def dispatch(
+    once: Annotated[bool, typer.Option("--once", help="Look at every open run once, act, and end.")] = False,
+) -> None:
+    """Submit the jobs of queued runs to a cluster and tell the API what becomes of them. Any number may run: one acts.
+
+    What it needs to know, the environment says: KEXBENCH_API_URL, KEXBENCH_TOKEN_FILE, KEXBENCH_POOLS,
+    KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE. It finds the cluster as the pod it runs in, or as KUBECONFIG says.
+
+    Examples:
+
+        kexbench dispatch
+        kexbench dispatch --once
+    """
+    # Here, since the clients of Kubernetes and Argo take a second to import and other commands never need them.
+    from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    settings = Settings()
+    missing = [
+        f"KEXBENCH_{name.upper()}"
+        for name in ("api_url", "token_file", "pools", "runner_image", "builder_image")
+        if getattr(settings, name) is None
+    ]
+    if missing:
+        err.print(f"not set: {', '.join(missing)}")
+        raise typer.Exit(2)
+    identity = f"{socket.gethostname()}-{uuid4()}"
+    with dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher:
+        if once:
+            raise typer.Exit(0 if dispatcher.once() else 1)
+        ending = Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, lambda *_: ending.set())
+        dispatcher.run(ending)

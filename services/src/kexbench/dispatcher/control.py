@@ -1,0 +1,78 @@
+"""What the dispatcher asks of the API: the port, and the API itself behind it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol, get_args
+
+from kexbench.api.control_models import KnownKits, OpenRun
+from kexbench.api.models import StoredInvocation
+from kexbench.domain.pools import Architecture
+from kexbench.domain.runs import RunEvent
+from kexbench.execution.argo.decide import RunView
+from kexbench.execution.argo.workflows import WantedKit
+from kexbench.uplink import Refused, Unreachable, Uplink
+
+
+class ControlError(Exception):
+    """The API refused or could not be asked; the text says what to do."""
+
+
+class Control(Protocol):
+    """What the dispatcher asks of the API. All of it raises ControlError, and all of it can be repeated."""
+
+    def open_runs(self) -> tuple[RunView, ...]:
+        """Runs that were queued here and have not ended."""
+        ...
+
+    def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
+        """Every kit that a run takes, for every architecture of its pools, with its id or None where it is missing."""
+        ...
+
+    def start(self, run_id: str) -> None:
+        """Give the run its kits and material; it is `running` then."""
+        ...
+
+    def record(self, run_id: str, event: RunEvent) -> None: ...
+    def stored_invocations(self, run_id: str) -> Mapping[str, int]:
+        """How many of each job's invocations are stored, whatever their attempt, by the job's id."""
+        ...
+
+
+class ApiControl:
+    """Implements Control. The uplink's patience is short: the dispatcher looks again anyway."""
+
+    def __init__(self, api: Uplink) -> None:
+        self._api = api
+
+    def open_runs(self) -> tuple[RunView, ...]:
+        with _telling():
+            found = self._api.get(list[OpenRun], "/open-runs")
+        return tuple(RunView.of(one.run, one.events) for one in found)
+
+    def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
+        with _telling():
+            found = self._api.get(KnownKits, f"/runs/{run_id}/kits")
+        architecture = next(known for known in get_args(Architecture) if known == found.architecture)
+        return {WantedKit(reference, architecture): kit_id for reference, kit_id in found.kits.items()}
+
+    def start(self, run_id: str) -> None:
+        with _telling():
+            self._api.send("POST", f"/runs/{run_id}/start")
+
+    def record(self, run_id: str, event: RunEvent) -> None:
+        with _telling():
+            self._api.send("POST", f"/runs/{run_id}/events", event)
+
+    def stored_invocations(self, run_id: str) -> Mapping[str, int]:
+        with _telling():
+            found = self._api.get(list[StoredInvocation], f"/runs/{run_id}/invocations")
+        return Counter(job_id for job_id, *_ in {(one.job_id, one.case_id, one.invocation) for one in found})
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except (Refused, Unreachable) as error:
+        raise ControlError(f"the API: {error}") from error

@@ -1,0 +1,130 @@
+"""The dispatcher: turns runs that the API holds into workflows on a cluster, and tells the API what became of them.
+
+It keeps nothing: all it does follows from what the API and Kubernetes say, so it may end at any time and begin again.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from threading import Event
+
+from kexbench.dispatcher.control import Control, ControlError
+from kexbench.domain.pools import Pool
+from kexbench.domain.runs import RunEvent, RunState
+from kexbench.execution.argo import names
+from kexbench.execution.argo.cluster import Cluster, ClusterError
+from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
+from kexbench.execution.argo.pods import JobSettings
+from kexbench.execution.argo.workflows import kits_workflow, run_workflows
+
+LEASE = "kexbench-dispatcher"
+INTERVAL_S = 5.0
+LONGEST_WAIT_S = 60.0
+"""Between two tries while the API or Kubernetes is away."""
+_log = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        control: Control,
+        cluster: Cluster,
+        pools: tuple[Pool, ...],
+        settings: JobSettings,
+        identity: str,
+        clock: Callable[[], datetime],
+    ) -> None:
+        """`identity` is this process's, unlike that of every other."""
+        self._control = control
+        self._cluster = cluster
+        self._pools = {pool.name: pool for pool in pools}
+        self._settings = settings
+        self._identity = identity
+        self._clock = clock
+
+    def run(self, ending: Event) -> None:
+        """Look and act until the event is set, which signals do. Waits longer each time while others are away."""
+        wait_s = INTERVAL_S
+        while not ending.is_set():
+            wait_s = INTERVAL_S if self.once() else min(2 * wait_s, LONGEST_WAIT_S)
+            ending.wait(wait_s)
+
+    def once(self) -> bool:
+        """Look at every open run once and act, if the lease is ours. Whether everybody that was asked answered."""
+        try:
+            if not self._holds_lease():
+                return True
+            runs = self._control.open_runs()
+        except (ClusterError, ControlError) as error:
+            _log.warning("%s", error)
+            return False
+        # A run that can't be looked after now holds up no other.
+        answered = [self._look_after(view) for view in runs]
+        return all(answered)
+
+    def _look_after(self, view: RunView) -> bool:
+        run_id = view.run.run_id
+        try:
+            for action in decide(view, self._see(view), self._clock(), self._settings.pending_after_s):
+                # What takes long may outlast the lease: another that holds it now acts instead.
+                if not self._holds_lease():
+                    return True
+                _log.info("run %s: %s", run_id, _told(action))
+                self._act(view, action)
+        except (ClusterError, ControlError) as error:
+            _log.warning("run %s: %s", run_id, error)
+            return False
+        return True
+
+    def _holds_lease(self) -> bool:
+        return self._cluster.hold_lease(LEASE, self._identity)
+
+    def _see(self, view: RunView) -> Seen:
+        """Workflows first: see Seen."""
+        run = view.run
+        labels = names.labels_of(run.run_id, view.series)
+        workflows = self._cluster.workflows(labels)
+        waits = view.state in (RunState.QUEUED, RunState.BUILDING)
+        return Seen(
+            kits=self._control.known_kits(run.run_id) if waits else {},
+            workflows=workflows,
+            pending=self._cluster.pending_pods(labels),
+            nodes={
+                pool: self._cluster.ready_nodes(self._pools[pool].node_selector)
+                for pool in run.plan.pools
+                if pool in self._pools
+            },
+            stored=self._control.stored_invocations(run.run_id),
+        )
+
+    def _act(self, view: RunView, action: Action) -> None:
+        run = view.run
+        match action:
+            case BuildKits(wanted):
+                mine = {pool: self._pools[pool] for pool in run.plan.pools}
+                self._cluster.submit(kits_workflow(run.run_id, view.series, wanted, mine, self._settings))
+            case StartRun():
+                self._control.start(run.run_id)
+            case SubmitJobs(jobs):
+                for manifest in run_workflows(run, view.series, jobs, self._pools, self._settings):
+                    self._cluster.submit(manifest)
+            case Stop(workflow):
+                self._cluster.stop(workflow)
+            case Record(state, detail):
+                event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail)
+                self._control.record(run.run_id, event)
+
+
+def _told(action: Action) -> str:
+    """An action on one line of the log."""
+    match action:
+        case BuildKits(wanted):
+            return f"building {len(wanted)} kits"
+        case StartRun():
+            return "starting"
+        case SubmitJobs(jobs):
+            return f"submitting {len(jobs)} jobs"
+        case Stop(workflow):
+            return f"stopping workflow {workflow}"
+        case Record(state, detail):
+            return f"{state}: {detail}" if detail else str(state)

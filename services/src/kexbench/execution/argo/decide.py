@@ -1,0 +1,245 @@
+"""What to do next about a run: pure, from the run and what is seen of it to actions, in the order they are done."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from kexbench.domain.plans import Job
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.execution.argo import names, words
+from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.workflows import WantedKit, chunks_of
+
+_TURN = "anti-affinity"
+"""In what the scheduler says of a pod whose nodes have a pod of kexbench each: it is another's turn."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run and its events since it was last queued."""
+
+    run: Run
+    series: int
+    """From 1; each resuming begins another."""
+    events: tuple[RunEvent, ...]
+
+    @classmethod
+    def of(cls, run: Run, events: Sequence[RunEvent]) -> "RunView":
+        """`events` are all of the run, oldest first; one that is `queued` begins each series. Raises ValueError for a
+        run that never was: the machine that began it measures it."""
+        begun = [index for index, event in enumerate(events) if event.state is RunState.QUEUED]
+        if not begun:
+            raise ValueError(f"run {run.run_id} was never queued: the machine that began it measures it")
+        return cls(run, len(begun), tuple(events[begun[-1] :]))
+
+    @property
+    def newest(self) -> RunEvent:
+        return self.events[-1]
+
+    @property
+    def state(self) -> RunState:
+        """The newest event's, but for an event that was on its way while somebody cancelled."""
+        cancelled = self.newest.state.is_open and self.has_been(RunState.CANCELLING)
+        return RunState.CANCELLING if cancelled else self.newest.state
+
+    def has_been(self, state: RunState, words: str = "") -> bool:
+        """Whether this series came to a state, with words that begin so."""
+        return any(event.state is state and event.detail.startswith(words) for event in self.events)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is seen of a series of a run. Workflows are looked at before kits and stored invocations: what a pod
+    delivered before it ended is then always seen with its end."""
+
+    kits: Mapping[WantedKit, str | None]
+    """Every kit that the run takes, with its id or None where there is none yet. Only while the run waits for kits."""
+    workflows: tuple[WorkflowView, ...]
+    pending: tuple[PendingPod, ...]
+    nodes: Mapping[str, tuple[str, ...]]
+    """Ready nodes of each pool of the plan that there is."""
+    stored: Mapping[str, int]
+    """How many invocations of each job are stored."""
+
+
+@dataclass(frozen=True)
+class BuildKits:
+    wanted: tuple[WantedKit, ...]
+
+
+@dataclass(frozen=True)
+class StartRun:
+    """The API gives the run its kits and material."""
+
+
+@dataclass(frozen=True)
+class SubmitJobs:
+    jobs: tuple[Job, ...]
+
+
+@dataclass(frozen=True)
+class Stop:
+    workflow: str
+
+
+@dataclass(frozen=True)
+class Record:
+    state: RunState
+    detail: str
+
+
+Action = BuildKits | StartRun | SubmitJobs | Stop | Record
+
+
+@dataclass(frozen=True)
+class _Situation:
+    view: RunView
+    seen: Seen
+    now: datetime
+    pending_after_s: float
+
+    @property
+    def left(self) -> tuple[Job, ...]:
+        """Jobs that lack invocations."""
+        return tuple(job for job in self.view.run.plan.jobs if self.seen.stored.get(job.job_id, 0) < job.count)
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Invocations that are stored, and all."""
+        jobs = self.view.run.plan.jobs
+        return sum(min(self.seen.stored.get(job.job_id, 0), job.count) for job in jobs), self.view.run.plan.invocations
+
+    @property
+    def open(self) -> tuple[WorkflowView, ...]:
+        """Workflows that still do something, or will."""
+        return tuple(workflow for workflow in self.seen.workflows if not workflow.phase.has_ended)
+
+    def is_long_ago(self, moment: datetime) -> bool:
+        return (self.now - moment).total_seconds() >= self.pending_after_s
+
+
+def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> tuple[Action, ...]:
+    """The next actions; none where there is nothing to do but wait. Doing them twice does no harm."""
+    rules: dict[RunState, Callable[[_Situation], tuple[Action, ...]]] = {
+        RunState.QUEUED: _waiting_for_kits,
+        RunState.BUILDING: _waiting_for_kits,
+        RunState.RUNNING: _running,
+        RunState.CANCELLING: _cancelling,
+    }
+    rule = rules.get(view.state)
+    return rule(_Situation(view, seen, now, pending_after_s)) if rule else ()
+
+
+def _waiting_for_kits(found: _Situation) -> tuple[Action, ...]:
+    view, seen = found.view, found.seen
+    if fault := _without_pools(found):
+        return fault
+    missing = tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None))
+    if not missing:
+        return (StartRun(),)
+    name = names.kits_workflow_name(view.run.run_id, view.series)
+    workflow = next((workflow for workflow in seen.workflows if workflow.name == name), None)
+    if workflow is None:
+        if view.has_been(RunState.BUILDING):
+            return (Record(RunState.FAILED, words.kits_gone(missing, name)),)
+        return (BuildKits(missing), Record(RunState.BUILDING, words.building(missing)))
+    if workflow.phase.has_ended:
+        return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow)),)
+    notes = list(_notes(found))
+    return _giving_up(found, notes) or _note(view, RunState.BUILDING, "; ".join(notes) or words.building(missing))
+
+
+def _running(found: _Situation) -> tuple[Action, ...]:
+    view, left = found.view, found.left
+    if not view.has_been(RunState.RUNNING, words.SUBMITTED):
+        if not left:
+            return (Record(RunState.FINISHED, ""),)
+        return _without_pools(found) or (SubmitJobs(left), Record(RunState.RUNNING, words.submitted(left)))
+    gone = _gone(found)
+    if found.open:
+        notes = [*([words.lost(gone)] if gone else []), *_notes(found)]
+        if given_up := _giving_up(found, notes):
+            return given_up
+        quiet = view.newest.detail in ("", words.GOES_ON) or view.newest.detail.startswith(words.SUBMITTED)
+        return _note(view, RunState.RUNNING, "; ".join(notes) or (view.newest.detail if quiet else words.GOES_ON))
+    tasks = {task.of: task for workflow in found.seen.workflows for task in workflow.tasks}
+    if not left:
+        return (Record(RunState.FINISHED, words.finished(_failed(tasks.values()))),)
+    failed = _failed(tasks[job.job_id] for job in left if job.job_id in tasks)
+    told = {*(job.job_id for job in gone), *(task.of for task in failed)}
+    silent = [job for job in left if job.job_id not in told]
+    return (Record(RunState.FAILED, words.unfinished(failed, gone, silent, *found.progress)),)
+
+
+def _cancelling(found: _Situation) -> tuple[Action, ...]:
+    # One that Argo never looked at has no pods, and gets none any more.
+    active = [workflow for workflow in found.open if not (workflow.stopping and workflow.phase is Phase.UNSEEN)]
+    if active:
+        return _stops(active)
+    return (Record(RunState.CANCELLED, words.cancelled(*found.progress)),)
+
+
+def _without_pools(found: _Situation) -> tuple[Action, ...]:
+    """The end of a run whose pools are not those of the cluster any more."""
+    unknown = [pool for pool in found.view.run.plan.pools if pool not in found.seen.nodes]
+    return (*_stops(found.open), Record(RunState.FAILED, words.unknown_pools(unknown))) if unknown else ()
+
+
+def _giving_up(found: _Situation, notes: Sequence[str]) -> tuple[Action, ...]:
+    """The end of a run of which nothing runs and every pod has waited for too long."""
+    waiting = [pod for pod in found.seen.pending if not _waits_its_turn(pod)]
+    others = len(found.seen.pending) > len(waiting)
+    runs = any(task.phase is Phase.RUNNING for workflow in found.open for task in workflow.tasks)
+    if not waiting or others or runs or not all(found.is_long_ago(pod.created_at) for pod in waiting):
+        return ()
+    told = notes or [words.waits(waiting, waiting[0].labels.get(names.POOL, "unknown"))]
+    detail = words.given_up(told, found.pending_after_s, *found.progress)
+    return (*_stops(found.open), Record(RunState.FAILED, detail))
+
+
+def _notes(found: _Situation) -> Iterator[str]:
+    """What keeps a run waiting, in words that don't change while it does."""
+    pods = sorted(found.seen.pending, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
+    for pool, group in groupby(pods, key=lambda pod: pod.labels.get(names.POOL, "")):
+        waiting = [pod for pod in group if pod.reason and not _waits_its_turn(pod)]
+        if waiting and not found.seen.nodes.get(pool):
+            yield words.no_node(pool)
+            continue
+        for _, alike in groupby(waiting, key=lambda pod: pod.reason):
+            yield words.waits(list(alike), pool)
+    for workflow in found.open:
+        if workflow.phase is Phase.UNSEEN and found.is_long_ago(workflow.created_at):
+            yield words.unseen(workflow)
+        yield from (words.tried_again(task) for task in workflow.tasks if task.retries and not task.phase.has_ended)
+
+
+def _gone(found: _Situation) -> list[Job]:
+    """Jobs that lack invocations and whose workflow was deleted."""
+    view, there = found.view, {workflow.name for workflow in found.seen.workflows}
+    homes = {
+        job.job_id: names.job_workflow_name(view.run.run_id, view.series, number)
+        for number, (_, jobs) in enumerate(chunks_of(view.run.plan))
+        for job in jobs
+    }
+    return [job for job in found.left if homes[job.job_id] not in there]
+
+
+def _failed(tasks: Iterable[TaskView]) -> list[TaskView]:
+    return [task for task in tasks if task.phase in (Phase.FAILED, Phase.ERROR)]
+
+
+def _stops(workflows: Sequence[WorkflowView]) -> tuple[Action, ...]:
+    return tuple(Stop(workflow.name) for workflow in workflows if not workflow.stopping)
+
+
+def _note(view: RunView, state: RunState, detail: str) -> tuple[Action, ...]:
+    """An event, unless it was told before: what comes and goes, such as two reasons of one trouble, is told once."""
+    if detail == words.GOES_ON:
+        return () if view.newest.detail == detail else (Record(state, detail),)
+    told = any((event.state, event.detail) == (state, detail) for event in view.events)
+    return () if told else (Record(state, detail),)
+
+
+def _waits_its_turn(pod: PendingPod) -> bool:
+    return pod.reason == "Unschedulable" and _TURN in pod.message

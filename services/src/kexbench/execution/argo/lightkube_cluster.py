@@ -1,0 +1,156 @@
+"""The cluster's port on the Kubernetes API. Argo's own server is not needed: workflows are objects like others."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from lightkube import Client, KubeConfig
+from lightkube.core.exceptions import ApiError, ConfigError
+from lightkube.generic_resource import create_namespaced_resource
+from lightkube.models.coordination_v1 import LeaseSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.coordination_v1 import Lease
+from lightkube.resources.core_v1 import Node, Pod
+from lightkube.types import PatchType
+
+from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, WorkflowView
+from kexbench.execution.argo.views import pending_pod, takes_pods, workflow_view
+
+_Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
+_REMEDIES = {
+    401: "the token of this process is not accepted: mount one for its ServiceAccount, or renew the kubeconfig",
+    403: "give this process's ServiceAccount the right, as the roles of the Helm chart do",
+    404: "install Argo Workflows with its CustomResourceDefinitions, and create the namespace of jobs",
+    422: "Kubernetes finds the object wrong: is the installed Argo Workflows 3.7 or newer?",
+}
+_GONE, _CONFLICT = 404, 409
+
+
+class LightkubeCluster:
+    """Implements Cluster."""
+
+    def __init__(
+        self, client: Client, namespace: str, lease_namespace: str, clock: Callable[[], datetime] | None = None
+    ) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._lease_namespace = lease_namespace
+        self._clock = clock or (lambda: datetime.now(UTC))
+
+    @classmethod
+    def connect(cls, namespace: str, lease_namespace: str, kubeconfig: Path | None = None) -> "LightkubeCluster":
+        """By a kubeconfig; without one as the pod this runs in, or as KUBECONFIG says. Raises ClusterError."""
+        with _telling("finding the cluster"):
+            config = KubeConfig.from_file(kubeconfig) if kubeconfig else KubeConfig.from_env()
+            return cls(Client(config=config, namespace=namespace), namespace, lease_namespace)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def submit(self, manifest: Mapping[str, Any]) -> bool:
+        name = manifest["metadata"]["name"]
+        with _telling(f"submitting workflow {name}"):
+            try:
+                self._client.create(_Workflow(**manifest), namespace=self._namespace)
+            except ApiError as error:
+                if error.status.code != _CONFLICT:
+                    raise
+                return False
+        return True
+
+    def workflows(self, labels: Mapping[str, str]) -> tuple[WorkflowView, ...]:
+        with _telling("listing workflows"):
+            found = self._client.list(_Workflow, namespace=self._namespace, labels=dict(labels))
+            return tuple(workflow_view(dict(workflow)) for workflow in found)
+
+    def stop(self, name: str) -> None:
+        with _telling(f"stopping workflow {name}"), _gone_is_fine():
+            patch = {"spec": {"shutdown": "Terminate"}}
+            self._client.patch(_Workflow, name, patch, namespace=self._namespace, patch_type=PatchType.MERGE)
+
+    def delete(self, name: str) -> None:
+        with _telling(f"deleting workflow {name}"), _gone_is_fine():
+            self._client.delete(_Workflow, name, namespace=self._namespace)
+
+    def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
+        with _telling("listing nodes"):
+            nodes = [node.to_dict() for node in self._client.list(Node, labels=dict(selector))]
+        return tuple(sorted(node["metadata"]["name"] for node in nodes if takes_pods(node)))
+
+    def pending_pods(self, labels: Mapping[str, str]) -> tuple[PendingPod, ...]:
+        with _telling("listing pods"):
+            found = self._client.list(
+                Pod, namespace=self._namespace, labels=dict(labels), fields={"status.phase": "Pending"}
+            )
+            return tuple(pending_pod(pod.to_dict()) for pod in found)
+
+    def hold_lease(self, name: str, identity: str) -> bool:
+        with _telling(f"holding lease {name}"):
+            try:
+                return self._take(name, identity)
+            except ApiError as error:
+                if error.status.code != _CONFLICT:
+                    raise
+                return False  # another was faster
+
+    def _take(self, name: str, identity: str) -> bool:
+        # Kubernetes reads moments of a lease only with their microseconds, and whole seconds are written without.
+        now = self._clock().replace(microsecond=1)
+        try:
+            lease = self._client.get(Lease, name, namespace=self._lease_namespace)
+        except ApiError as error:
+            if error.status.code != _GONE:
+                raise
+            self._client.create(
+                Lease(metadata=ObjectMeta(name=name), spec=_ours(identity, now)), namespace=self._lease_namespace
+            )
+            return True
+        held = lease.spec or LeaseSpec()
+        if held.holderIdentity not in (None, "", identity) and not _is_over(held, now):
+            return False
+        # With its resourceVersion: whoever replaces it in between makes this a conflict.
+        lease.spec = _ours(identity, now)
+        self._client.replace(lease)
+        return True
+
+
+def _ours(identity: str, now: datetime) -> LeaseSpec:
+    return LeaseSpec(holderIdentity=identity, leaseDurationSeconds=LEASE_S, acquireTime=now, renewTime=now)
+
+
+def _is_over(lease: LeaseSpec, now: datetime) -> bool:
+    if lease.renewTime is None:
+        return True
+    return now > lease.renewTime + timedelta(seconds=lease.leaseDurationSeconds or LEASE_S)
+
+
+@contextmanager
+def _gone_is_fine() -> Iterator[None]:
+    try:
+        yield
+    except ApiError as error:
+        if error.status.code != _GONE:
+            raise
+
+
+@contextmanager
+def _telling(doing: str) -> Iterator[None]:
+    """Every error of the client as a ClusterError."""
+    try:
+        yield
+    except ApiError as error:
+        code = error.status.code or 0
+        raise ClusterError(_text(doing, error.status.message or str(error), _REMEDIES.get(code))) from error
+    except httpx2.HTTPError as error:
+        remedy = "is the API server up, and may this process reach it?"
+        raise ClusterError(_text(doing, str(error) or type(error).__name__, remedy)) from error
+    except ConfigError as error:
+        remedy = "run this in a pod with a ServiceAccount, or name a kubeconfig in KUBECONFIG"
+        raise ClusterError(_text(doing, str(error), remedy)) from error
+
+
+def _text(doing: str, reason: str, remedy: str | None) -> str:
+    return f"{doing}: {reason}" + (f"\n  remedy: {remedy}" if remedy else "")

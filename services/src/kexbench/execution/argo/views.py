@@ -1,0 +1,99 @@
+"""Objects of Kubernetes and Argo, as JSON has them, read into what the dispatcher sees. Pure."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+
+_PARAMETERS = ("job", "reference")
+"""Inputs of our templates: whatever has one of them is a task of ours."""
+_NO_TROUBLE = ("ContainerCreating", "PodInitializing")
+Object = Mapping[str, Any]
+
+
+def workflow_view(workflow: Object) -> WorkflowView:
+    metadata, status = workflow["metadata"], workflow.get("status") or {}
+    return WorkflowView(
+        name=metadata["name"],
+        labels=metadata.get("labels") or {},
+        phase=_phase(status),
+        created_at=_moment(metadata["creationTimestamp"]),
+        message=status.get("message", ""),
+        stopping=bool(workflow.get("spec", {}).get("shutdown")),
+        tasks=tuple(_tasks(metadata["name"], status.get("nodes") or {})),
+    )
+
+
+def pending_pod(pod: Object) -> PendingPod:
+    """Containers that wait say more than the scheduler, which was content with the pod then."""
+    metadata, status = pod["metadata"], pod.get("status") or {}
+    reason, message = next(_troubles(status), ("", ""))
+    return PendingPod(
+        name=metadata["name"],
+        labels=metadata.get("labels") or {},
+        created_at=_moment(metadata["creationTimestamp"]),
+        reason=reason,
+        message=message,
+    )
+
+
+def takes_pods(node: Object) -> bool:
+    conditions = (node.get("status") or {}).get("conditions") or []
+    ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return ready and not (node.get("spec") or {}).get("unschedulable")
+
+
+def _tasks(workflow: str, nodes: Mapping[str, Object]) -> Iterator[TaskView]:
+    """Argo's nodes are steps, not machines: one of type Retry for each task, with a child for each of its pods."""
+    for node in sorted(nodes.values(), key=lambda node: str(node["name"])):
+        if node["type"] != "Retry" or (of := _parameter(node)) is None:
+            continue
+        pods = [nodes[child] for child in node.get("children") or [] if child in nodes]
+        newest: Object = pods[-1] if pods else {}
+        messages = [pod["message"] for pod in reversed(pods) if pod.get("message")]
+        yield TaskView(
+            of=of,
+            # Of a task that is tried again, Argo lets the phase of the whole run on.
+            phase=_phase(node) if _phase(node).has_ended or not newest else _phase(newest),
+            message=next(iter(messages), node.get("message", "")),
+            node=newest.get("hostNodeName", ""),
+            pod=_pod_name(workflow, newest) if newest else "",
+            retries=max(0, len(pods) - 1),
+            started_at=_optional_moment(node.get("startedAt")),
+            finished_at=_optional_moment(node.get("finishedAt")),
+        )
+
+
+def _parameter(node: Object) -> str | None:
+    parameters = (node.get("inputs") or {}).get("parameters") or []
+    return next((parameter["value"] for parameter in parameters if parameter["name"] in _PARAMETERS), None)
+
+
+def _pod_name(workflow: str, node: Object) -> str:
+    """Argo names a pod by its workflow, its template and the hash that ends its node's id."""
+    return f"{workflow}-{node.get('templateName', '')}-{str(node['id']).rpartition('-')[2]}"
+
+
+def _troubles(status: Object) -> Iterator[tuple[str, str]]:
+    containers = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+    for container in containers:
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") and waiting["reason"] not in _NO_TROUBLE:
+            yield waiting["reason"], waiting.get("message", "")
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            yield condition.get("reason", ""), condition.get("message", "")
+
+
+def _phase(status: Object) -> Phase:
+    found = status.get("phase")
+    return Phase(found) if found in set(Phase) else Phase.UNSEEN
+
+
+def _optional_moment(text: str | None) -> datetime | None:
+    return _moment(text) if text else None
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

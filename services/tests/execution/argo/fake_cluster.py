@@ -1,0 +1,83 @@
+"""A cluster in memory, which does what the tests tell it to."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, Phase, TaskView, WorkflowView
+from tests.builders import NOON
+
+Lease = tuple[str, datetime]
+
+
+class FakeCluster:
+    """Implements Cluster."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+        self.away = False
+        self.submitted: list[Mapping[str, Any]] = []
+        """Every workflow that was new, in their order."""
+        self.found: dict[str, WorkflowView] = {}
+        self.nodes: dict[str, Mapping[str, str]] = {}
+        self.pods: list[PendingPod] = []
+        self.leases: dict[str, Lease] = {}
+
+    def submit(self, manifest: Mapping[str, Any]) -> bool:
+        self._ask()
+        name = manifest["metadata"]["name"]
+        if name in self.found:
+            return False
+        self.submitted.append(manifest)
+        self.found[name] = WorkflowView(
+            name=name,
+            labels=manifest["metadata"]["labels"],
+            phase=Phase.UNSEEN,
+            created_at=self.now,
+        )
+        return True
+
+    def workflows(self, labels: Mapping[str, str]) -> tuple[WorkflowView, ...]:
+        self._ask()
+        return tuple(view for view in self.found.values() if labels.items() <= view.labels.items())
+
+    def stop(self, name: str) -> None:
+        self._ask()
+        if name in self.found:
+            self.found[name] = replace(self.found[name], stopping=True)
+
+    def delete(self, name: str) -> None:
+        self._ask()
+        self.found.pop(name, None)
+
+    def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
+        self._ask()
+        return tuple(sorted(name for name, labels in self.nodes.items() if selector.items() <= labels.items()))
+
+    def pending_pods(self, labels: Mapping[str, str]) -> tuple[PendingPod, ...]:
+        self._ask()
+        return tuple(pod for pod in self.pods if labels.items() <= pod.labels.items())
+
+    def hold_lease(self, name: str, identity: str) -> bool:
+        self._ask()
+        holder, until = self.leases.get(name, (identity, self.now))
+        if holder != identity and self.now <= until:
+            return False
+        self.leases[name] = (identity, self.now + timedelta(seconds=LEASE_S))
+        return True
+
+    def submitted_tasks(self, name: str) -> tuple[str, ...]:
+        """What each task of a submitted workflow is of."""
+        manifest = next(manifest for manifest in self.submitted if manifest["metadata"]["name"] == name)
+        tasks = manifest["spec"]["templates"][0]["dag"]["tasks"]
+        return tuple(task["arguments"]["parameters"][0]["value"] for task in tasks)
+
+    def turn(self, name: str, phase: Phase, message: str = "", *, node: str = "node-1") -> None:
+        """Lets a workflow and all its tasks come to a phase."""
+        tasks = tuple(TaskView(of, phase, message, node) for of in self.submitted_tasks(name))
+        self.found[name] = replace(self.found[name], phase=phase, tasks=tasks)
+
+    def _ask(self) -> None:
+        if self.away:
+            raise ClusterError("listing workflows: connection refused\n  remedy: is the API server up?")

@@ -1,0 +1,64 @@
+"""The API as the dispatcher knows it, in memory."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from kexbench.dispatcher import ControlError
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.execution.argo.decide import RunView
+from kexbench.execution.argo.workflows import WantedKit
+
+
+class FakeControl:
+    """Implements Control."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self.runs: dict[str, Run] = {}
+        self.events: dict[str, list[RunEvent]] = {}
+        self.kits: dict[WantedKit, str | None] = {}
+        self.stored: dict[str, dict[str, int]] = {}
+        self.answers_left: int | None = None
+        """So often it answers before it is away; None is always."""
+
+    def queue(self, run: Run) -> None:
+        self.runs[run.run_id] = run
+        self.events[run.run_id] = []
+        self.stored[run.run_id] = {}
+        self.become(run.run_id, RunState.QUEUED)
+
+    def become(self, run_id: str, state: RunState, detail: str = "") -> None:
+        self.events[run_id].append(RunEvent(run_id=run_id, at=self._clock(), state=state, detail=detail))
+
+    def view(self, run_id: str) -> RunView:
+        return RunView.of(self.runs[run_id], self.events[run_id])
+
+    def open_runs(self) -> tuple[RunView, ...]:
+        self._ask()
+        return tuple(view for view in map(self.view, self.runs) if view.state.is_open)
+
+    def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
+        self._ask()
+        return dict(self.kits)
+
+    def start(self, run_id: str) -> None:
+        self._ask()
+        state = self.view(run_id).state
+        if state not in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING):
+            raise ControlError(f"run {run_id} can't start: it is {state}")
+        if state is not RunState.RUNNING:
+            self.become(run_id, RunState.RUNNING)
+
+    def record(self, run_id: str, event: RunEvent) -> None:
+        self._ask()
+        self.events[run_id].append(event)
+
+    def stored_invocations(self, run_id: str) -> Mapping[str, int]:
+        self._ask()
+        return dict(self.stored[run_id])
+
+    def _ask(self) -> None:
+        if self.answers_left is not None:
+            if self.answers_left == 0:
+                raise ControlError("asking the API: connection refused\n  remedy: is it up?")
+            self.answers_left -= 1

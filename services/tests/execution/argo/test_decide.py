@@ -1,0 +1,405 @@
+"""The life of a run on a cluster, and everything that can come in between: what is done, and what people are told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+import pytest
+
+from kexbench.domain.plans import Job
+from kexbench.domain.runs import RunEvent, RunState
+from kexbench.execution.argo import names, words
+from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.decide import (
+    Action,
+    BuildKits,
+    Record,
+    RunView,
+    Seen,
+    StartRun,
+    Stop,
+    SubmitJobs,
+    decide,
+)
+from kexbench.execution.argo.workflows import WantedKit
+from tests.builders import NOON
+from tests.execution.argo.cases import a_cluster_run
+
+RUN = a_cluster_run()
+JOBS = RUN.plan.jobs
+ON_AMD, ON_ARM = (tuple(job for job in JOBS if job.pool == pool) for pool in RUN.plan.pools)
+ALL = {job.job_id: job.count for job in JOBS}
+KITS = tuple(WantedKit(f"fake@{version}", "x86_64") for version in ("1.0", "1.1"))
+BUILT: dict[WantedKit, str | None] = dict.fromkeys(KITS, "0123456789abcdef")
+MISSING: dict[WantedKit, str | None] = {**BUILT, KITS[1]: None}
+KITS_WORKFLOW = "kexbench-kits-20260101-120000-0a0b0c0d-1"
+AMD_WORKFLOW, ARM_WORKFLOW = (f"kexbench-run-20260101-120000-0a0b0c0d-1-{number}" for number in (0, 1))
+QUEUED, BUILDING, RUNNING, CANCELLING = (state for state in RunState if state.is_open)
+SUBMITTED = (RUNNING, "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1")
+STARTED = [(QUEUED, ""), (RUNNING, ""), SUBMITTED]
+PENDING_AFTER_S = 900
+LATER = NOON + timedelta(seconds=PENDING_AFTER_S)
+IMAGE = ("ImagePullBackOff", 'Back-off pulling image "registry.example/kexbench/runner:1": not found')
+NO_FIT = ("Unschedulable", "0/3 nodes are available: 3 Insufficient cpu.")
+TURN = ("Unschedulable", "0/3 nodes are available: 2 node(s) didn't match pod anti-affinity rules.")
+
+
+@dataclass
+class World:
+    """What is seen of the run; quiet unless a test says otherwise."""
+
+    kits: Mapping[WantedKit, str | None] = field(default_factory=lambda: BUILT)
+    workflows: tuple[WorkflowView, ...] = ()
+    pending: tuple[PendingPod, ...] = ()
+    nodes: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: {"amd-epyc": ("amd-1", "amd-2"), "arm.n1": ("arm-1",)}
+    )
+    stored: Mapping[str, int] = field(default_factory=dict)
+
+    def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
+        told = [
+            RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), state=state, detail=detail)
+            for second, (state, detail) in enumerate(events)
+        ]
+        seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.stored)
+        return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
+
+    def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[RunState, str]:
+        """The only thing that is recorded."""
+        (record,) = (action for action in self.decide(events, late=late) if isinstance(action, Record))
+        return record.state, record.detail
+
+
+def workflow(name: str, phase: Phase, *tasks: TaskView, message: str = "") -> WorkflowView:
+    return WorkflowView(name, names.labels_of(RUN.run_id, 1), phase, NOON, message, tasks=tasks)
+
+
+def of_jobs(phase: Phase, message: str = "", *, retries: int = 0) -> tuple[WorkflowView, ...]:
+    """Both workflows of the run, all their jobs in one phase."""
+    return tuple(
+        workflow(name, phase, *(TaskView(job.job_id, phase, message, f"{job.pool}-1", retries=retries) for job in jobs))
+        for name, jobs in ((AMD_WORKFLOW, ON_AMD), (ARM_WORKFLOW, ON_ARM))
+    )
+
+
+def waiting(pool: str, trouble: tuple[str, str], name: str = "pod-1") -> PendingPod:
+    return PendingPod(name, {**names.labels_of(RUN.run_id, 1), names.POOL: pool}, NOON, *trouble)
+
+
+# The life of a run
+
+
+def test_kits_that_are_missing_are_built_and_no_others() -> None:
+    assert World(kits=MISSING).decide([(QUEUED, "")]) == (
+        BuildKits((KITS[1],)),
+        Record(BUILDING, "building 1 kit: fake@1.1 for x86_64"),
+    )
+
+
+def test_while_kits_are_built_nothing_is_done() -> None:
+    world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.RUNNING),))
+    assert world.decide([(QUEUED, ""), (BUILDING, "building 1 kit: fake@1.1 for x86_64")]) == ()
+
+
+def test_a_dispatcher_that_was_killed_before_it_could_say_that_kits_are_built_says_it() -> None:
+    world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.RUNNING),))
+    assert world.decide([(QUEUED, "")]) == (Record(BUILDING, "building 1 kit: fake@1.1 for x86_64"),)
+
+
+@pytest.mark.parametrize("state", [QUEUED, BUILDING])
+def test_a_run_whose_kits_are_all_there_is_started(state: RunState) -> None:
+    assert World().decide([(QUEUED, ""), (state, "")]) == (StartRun(),)
+
+
+def test_a_run_that_started_has_its_jobs_submitted() -> None:
+    assert World().decide(STARTED[:2]) == (SubmitJobs(JOBS), Record(*SUBMITTED))
+
+
+def test_jobs_that_were_submitted_are_not_submitted_again() -> None:
+    assert World(workflows=of_jobs(Phase.RUNNING)).decide(STARTED) == ()
+
+
+def test_a_dispatcher_that_was_killed_while_it_submitted_submits_all_again_under_the_same_names() -> None:
+    assert World(workflows=of_jobs(Phase.RUNNING)[:1]).decide(STARTED[:2]) == (SubmitJobs(JOBS), Record(*SUBMITTED))
+
+
+def test_a_run_whose_invocations_are_all_stored_and_whose_workflows_ended_is_finished() -> None:
+    assert World(workflows=of_jobs(Phase.RUNNING), stored=ALL).decide(STARTED) == ()
+    assert World(workflows=of_jobs(Phase.SUCCEEDED), stored=ALL).told(STARTED) == (RunState.FINISHED, "")
+
+
+def test_a_run_that_is_resumed_submits_only_jobs_that_lack_invocations() -> None:
+    events = [*STARTED, (RunState.FAILED, "node lost"), (QUEUED, "resumed"), (RUNNING, "")]
+    first, *rest = JOBS
+    stored = {**ALL, first.job_id: first.count - 1, rest[-1].job_id: 0}
+    assert World(stored=stored).decide(events) == (
+        SubmitJobs((first, rest[-1])),
+        Record(RUNNING, "jobs submitted: 1 to pool amd-epyc, 1 to pool arm.n1"),
+    )
+
+
+def test_a_run_that_is_resumed_with_nothing_left_is_finished() -> None:
+    events = [*STARTED, (RunState.FAILED, ""), (QUEUED, ""), (RUNNING, "")]
+    assert World(stored=ALL).decide(events) == (Record(RunState.FINISHED, ""),)
+
+
+def test_a_run_that_is_cancelled_has_its_workflows_stopped_and_waits_for_their_end() -> None:
+    events = [*STARTED, (CANCELLING, "")]
+    running = of_jobs(Phase.RUNNING)
+    assert World(workflows=running).decide(events) == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
+    stopping = tuple(replace(workflow, stopping=True) for workflow in running)
+    assert World(workflows=stopping).decide(events) == ()
+    assert World(workflows=of_jobs(Phase.FAILED), stored={JOBS[0].job_id: 3}).told(events) == (
+        RunState.CANCELLED,
+        "cancelled. 3 of 24 invocations are stored; resume the run to measure what is left",
+    )
+
+
+def test_a_run_that_is_cancelled_while_its_kits_are_built_stops_building() -> None:
+    world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.RUNNING),))
+    assert world.decide([(QUEUED, ""), (BUILDING, ""), (CANCELLING, "")]) == (Stop(KITS_WORKFLOW),)
+
+
+def test_an_event_that_was_on_its_way_does_not_undo_a_cancelling() -> None:
+    events = [(QUEUED, ""), (RUNNING, ""), (CANCELLING, ""), SUBMITTED]
+    assert World(workflows=of_jobs(Phase.RUNNING)).decide(events) == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
+
+
+def test_a_workflow_that_argo_never_looked_at_holds_up_no_cancelling() -> None:
+    unseen = tuple(replace(workflow, stopping=True) for workflow in of_jobs(Phase.UNSEEN))
+    assert World(workflows=unseen).told([*STARTED, (CANCELLING, "")])[0] is RunState.CANCELLED
+
+
+@pytest.mark.parametrize("end", [RunState.FINISHED, RunState.CANCELLED, RunState.FAILED])
+def test_nothing_is_done_about_a_run_that_ended(end: RunState) -> None:
+    assert World(workflows=of_jobs(Phase.RUNNING), kits=MISSING).decide([*STARTED, (end, "")]) == ()
+
+
+def test_a_run_that_another_machine_measures_is_not_touched() -> None:
+    event = RunEvent(run_id=RUN.run_id, at=NOON, state=RUNNING)
+    with pytest.raises(ValueError, match="never queued"):
+        RunView.of(RUN, [event])
+
+
+# What can come in between
+
+
+def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> None:
+    task = TaskView("fake@1.1", Phase.FAILED, "main: Error (exit code 2): fake@1.1: no such version\n", "amd-1")
+    world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.FAILED, task),))
+    assert world.told([(QUEUED, ""), (BUILDING, "")]) == (
+        RunState.FAILED,
+        (
+            "1 kit could not be built: fake@1.1 for x86_64: main: Error (exit code 2): fake@1.1: no such version. "
+            f"Look at the pods of workflow {KITS_WORKFLOW}, mend the source in the catalogue, and resume the run"
+        ),
+    )
+
+
+def test_a_build_that_ended_well_without_its_kit_ends_the_run() -> None:
+    world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.SUCCEEDED),))
+    state, detail = world.told([(QUEUED, ""), (BUILDING, "")])
+    assert (state, detail[:48]) == (RunState.FAILED, "1 kit could not be built: fake@1.1 for x86_64. L")
+
+
+def test_a_workflow_of_kits_that_was_deleted_by_hand_ends_the_run() -> None:
+    assert World(kits=MISSING).told([(QUEUED, ""), (BUILDING, "")]) == (
+        RunState.FAILED,
+        (
+            f"workflow {KITS_WORKFLOW}, which built 1 kit (fake@1.1 for x86_64), is gone: somebody deleted it. "
+            "To build them after all, resume the run"
+        ),
+    )
+
+
+def test_workflows_that_were_deleted_by_hand_end_the_run_with_what_is_stored() -> None:
+    state, detail = World(stored={JOBS[0].job_id: 2}).told(STARTED)
+    assert state is RunState.FAILED
+    assert detail.startswith("the workflow of 4 jobs (")
+    assert detail.endswith(
+        " and 1 more) is gone: somebody deleted it. 2 of 24 invocations are stored; "
+        "resume the run to measure what is left"
+    )
+
+
+def test_workflows_that_are_gone_after_everything_was_stored_are_not_missed() -> None:
+    assert World(stored=ALL).told(STARTED) == (RunState.FINISHED, "")
+
+
+def test_one_workflow_deleted_by_hand_is_told_while_the_others_go_on() -> None:
+    world = World(workflows=of_jobs(Phase.RUNNING)[1:])
+    assert world.told(STARTED) == (RUNNING, words.lost(ON_AMD))
+    assert world.decide([*STARTED, (RUNNING, words.lost(ON_AMD))]) == ()
+
+
+def test_a_missing_image_is_told_at_once_and_ends_the_run_after_a_while() -> None:
+    world = World(
+        workflows=of_jobs(Phase.PENDING),
+        pending=(waiting("amd-epyc", IMAGE), waiting("amd-epyc", IMAGE, "pod-2"), waiting("arm.n1", IMAGE, "pod-3")),
+    )
+    state, detail = world.told(STARTED)
+    assert state is RUNNING
+    assert detail.split("; ")[0] == (
+        "2 pods of pool amd-epyc can't start: ImagePullBackOff: Back-off pulling image \"registry.example/kexbench/"
+        'runner:1": not found. Push the image, or set its name right and let the nodes pull it'
+    )
+    actions = world.decide([*STARTED, (RUNNING, detail)], late=True)
+    assert actions[:2] == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
+    assert world.told(STARTED, late=True)[0] is RunState.FAILED
+    assert world.told(STARTED, late=True)[1].startswith("given up after 15 minutes of waiting: 2 pods of pool amd-epyc")
+
+
+def test_a_missing_image_of_the_builder_ends_the_run_as_well() -> None:
+    world = World(
+        kits=MISSING,
+        workflows=(workflow(KITS_WORKFLOW, Phase.PENDING),),
+        pending=(waiting("amd-epyc", ("ErrImagePull", "not found")),),
+    )
+    assert world.told([(QUEUED, ""), (BUILDING, "")], late=True)[0] is RunState.FAILED
+    assert Stop(KITS_WORKFLOW) in world.decide([(QUEUED, ""), (BUILDING, "")], late=True)
+
+
+def test_two_names_of_one_trouble_are_told_once_each() -> None:
+    pull, back_off = (waiting("amd-epyc", (reason, "not found")) for reason in ("ErrImagePull", "ImagePullBackOff"))
+    running = of_jobs(Phase.PENDING)
+    first = World(workflows=running, pending=(pull,)).told(STARTED)
+    second = World(workflows=running, pending=(back_off,)).told([*STARTED, first])
+    assert World(workflows=running, pending=(pull,)).decide([*STARTED, first, second]) == ()
+
+
+def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
+    world = World(
+        workflows=of_jobs(Phase.PENDING)[1:],
+        pending=(waiting("arm.n1", NO_FIT),),
+        nodes={"amd-epyc": ("amd-1",), "arm.n1": ()},
+        stored={job.job_id: job.count for job in ON_AMD},
+    )
+    expected = "pool arm.n1 has no ready node: add one with the pool's labels, or look why its nodes are not ready"
+    assert world.told(STARTED) == (RUNNING, expected)
+    assert world.told(STARTED, late=True) == (
+        RunState.FAILED,
+        (
+            f"given up after 15 minutes of waiting: {expected}. "
+            "12 of 24 invocations are stored; then resume the run to measure what is left"
+        ),
+    )
+
+
+def test_a_pool_that_the_cluster_has_no_more_ends_the_run() -> None:
+    world = World(nodes={"amd-epyc": ("amd-1",)})
+    for events in ([(QUEUED, "")], STARTED[:2]):
+        assert world.told(events) == (
+            RunState.FAILED,
+            (
+                "there is no pool arm.n1 on this cluster any more: "
+                "bring it back among the pools and resume the run, or name another in the spec"
+            ),
+        )
+
+
+def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", NO_FIT),))
+    state, detail = world.told(STARTED)
+    assert (state, detail) == (
+        RUNNING,
+        (
+            "1 pod of pool amd-epyc can't start: Unschedulable: 0/3 nodes are available: 3 Insufficient cpu. "
+            "Do the pool's nodes have its labels, its CPUs and memory, and only taints it tolerates?"
+        ),
+    )
+    assert world.told(STARTED, late=True)[0] is RunState.FAILED
+
+
+def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", TURN),))
+    assert world.decide(STARTED, late=True) == ()
+
+
+def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_wait_for_their_turn() -> None:
+    pods = (waiting("amd-epyc", TURN), waiting("arm.n1", IMAGE, "pod-2"))
+    world = World(workflows=of_jobs(Phase.PENDING), pending=pods)
+    assert world.told(STARTED, late=True)[0] is RUNNING
+
+
+def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_measure() -> None:
+    amd, arm = of_jobs(Phase.RUNNING)[0], of_jobs(Phase.PENDING)[1]
+    world = World(workflows=(amd, arm), pending=(waiting("arm.n1", IMAGE),))
+    assert world.told(STARTED, late=True)[0] is RUNNING
+
+
+def test_a_pod_that_is_just_being_started_is_no_news() -> None:
+    assert World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", ("", "")),)).decide(STARTED) == ()
+
+
+def test_a_run_that_goes_on_after_waiting_says_so_once() -> None:
+    noted = [*STARTED, (RUNNING, "pool arm.n1 has no ready node")]
+    world = World(workflows=of_jobs(Phase.RUNNING))
+    assert world.told(noted) == (RUNNING, words.GOES_ON)
+    assert world.decide([*noted, (RUNNING, words.GOES_ON)]) == ()
+
+
+def test_a_controller_that_is_away_is_told_and_waited_for() -> None:
+    world = World(workflows=of_jobs(Phase.UNSEEN))
+    assert world.decide(STARTED) == ()
+    state, detail = world.told(STARTED, late=True)
+    assert state is RUNNING
+    assert detail.startswith(f"Argo's workflow controller has not looked at workflow {AMD_WORKFLOW} yet: is it running")
+
+
+def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
+    world = World(workflows=of_jobs(Phase.RUNNING, "pod deleted", retries=1)[:1], stored=dict(ALL, **_none(ON_AMD)))
+    state, detail = world.told(STARTED)
+    assert state is RUNNING
+    assert f"{ON_AMD[0].job_id} was lost (pod deleted) and is tried again, 1 of 2 times" in detail
+
+
+def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> None:
+    world = World(workflows=of_jobs(Phase.ERROR, "pod deleted", retries=2), stored=dict(ALL, **_none(ON_AMD)))
+    ids = ", ".join(job.job_id for job in sorted(ON_AMD, key=lambda job: job.job_id))
+    assert world.told(STARTED) == (
+        RunState.FAILED,
+        (
+            f"2 jobs ({ids}) on amd-epyc-1: pod deleted: its node was lost or drained, 3 times: look at the node. "
+            "12 of 24 invocations are stored; resume the run to measure what is left"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "remedy"),
+    [
+        ("main: Error (exit code 2): no such kit", "look at what its pod said"),
+        (
+            "main: Error (exit code 4): CPUs 0-3 are shared",
+            "static CPU manager on the nodes, or isolation: best-effort",
+        ),
+        ("fetch: Error (exit code 5): 403", "look at the log of the API"),
+        ("main: OOMKilled (exit code 137)", "give the pool more"),
+        ("Pod was active on the node longer than the specified deadline", "raise maxDuration"),
+        ("The node was low on resource: memory.", "its node was lost or drained"),
+        ("something new", "something new. "),
+    ],
+)
+def test_jobs_that_ended_without_all_invocations_end_the_run_with_what_to_do(message: str, remedy: str) -> None:
+    state, detail = World(workflows=of_jobs(Phase.FAILED, message)).told(STARTED)
+    assert state is RunState.FAILED
+    assert message.rstrip(".") in detail
+    assert remedy in detail
+    assert detail.endswith("0 of 24 invocations are stored; resume the run to measure what is left")
+
+
+def test_jobs_that_ended_well_without_all_invocations_end_the_run_as_well() -> None:
+    state, detail = World(workflows=of_jobs(Phase.SUCCEEDED), stored=dict(ALL, **_none(ON_ARM))).told(STARTED)
+    assert state is RunState.FAILED
+    assert "2 jobs ended without all results" in detail
+
+
+def test_a_job_that_delivered_everything_and_ended_badly_is_told_and_no_failure() -> None:
+    message = "main: Error (exit code 4): CPUs 0-3 are shared"
+    state, detail = World(workflows=of_jobs(Phase.FAILED, message), stored=ALL).told(STARTED)
+    assert state is RunState.FINISHED
+    assert detail.startswith("everything is stored, but 4 jobs (")
+
+
+def _none(jobs: tuple[Job, ...]) -> dict[str, int]:
+    return {job.job_id: 0 for job in jobs}

@@ -1,0 +1,288 @@
+"""The loop between the API and a cluster, with both in memory; the clock is the cluster's."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from threading import Event
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher
+from kexbench.domain.runs import Run, RunState
+from kexbench.execution.argo import names, words
+from kexbench.execution.argo.cluster import PendingPod, Phase
+from kexbench.execution.argo.workflows import WantedKit
+from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
+from tests.execution.argo.fake_cluster import FakeCluster
+from tests.execution.argo.fake_control import FakeControl
+
+RUN = a_cluster_run()
+KITS = (WantedKit("fake@1.0", "x86_64"), WantedKit("fake@1.0", "aarch64"))
+
+
+class Stage:
+    """A run, an API and a cluster, and two dispatchers that want to act."""
+
+    def __init__(self, run: Run = RUN) -> None:
+        self.run = run
+        self.cluster = FakeCluster()
+        self.cluster.nodes = {f"{name}-1": pool.node_selector for name, pool in POOLS.items()}
+        self.control = FakeControl(lambda: self.cluster.now)
+        self.control.kits = dict.fromkeys(KITS, "0123456789abcdef")
+        self.control.queue(run)
+        self.dispatcher, self.other = (self.a_dispatcher(identity) for identity in ("one", "other"))
+
+    def a_dispatcher(self, identity: str) -> Dispatcher:
+        pools = tuple(POOLS.values())
+        return Dispatcher(self.control, self.cluster, pools, SETTINGS, identity, lambda: self.cluster.now)
+
+    def state(self) -> RunState:
+        return self.control.view(self.run.run_id).state
+
+    @property
+    def details(self) -> list[str]:
+        return [event.detail for event in self.control.events[self.run.run_id]]
+
+    def pass_s(self, seconds: float) -> None:
+        self.cluster.now += timedelta(seconds=seconds)
+
+    def tick(self, times: int = 1) -> bool:
+        """Lets the dispatcher look, a few seconds apart."""
+        answered = True
+        for _ in range(times):
+            self.pass_s(INTERVAL_S)
+            answered = self.dispatcher.once()
+        return answered
+
+    def open_workflows(self) -> list[str]:
+        return [name for name, view in self.cluster.found.items() if not view.phase.has_ended]
+
+    def end(self, name: str, *, well: bool) -> None:
+        """A workflow's pods deliver all they should, or nothing."""
+        if well and names.JOB in json.dumps(self._manifest(name)):
+            counts = {job.job_id: job.count for job in self.run.plan.jobs}
+            stored = self.control.stored[self.run.run_id]
+            stored.update({job: counts[job] for job in self.cluster.submitted_tasks(name)})
+        elif well:
+            self.control.kits = dict.fromkeys(KITS, "0123456789abcdef")
+        self.cluster.turn(name, Phase.SUCCEEDED if well else Phase.FAILED, "" if well else "main: Error (exit code 1)")
+
+    def _manifest(self, name: str) -> object:
+        return next(manifest for manifest in self.cluster.submitted if manifest["metadata"]["name"] == name)
+
+    def submissions(self) -> Counter[tuple[str, str, str]]:
+        """How often each task of each series was submitted, by the series, the kind of workflow and what it is of."""
+        return Counter(
+            (
+                manifest["metadata"]["labels"][names.SERIES],
+                task["template"],
+                task["arguments"]["parameters"][0]["value"],
+            )
+            for manifest in self.cluster.submitted
+            for task in manifest["spec"]["templates"][0]["dag"]["tasks"]
+        )
+
+
+def test_a_run_goes_from_queued_to_finished() -> None:
+    stage = Stage()
+    stage.control.kits = {KITS[0]: None, KITS[1]: "0123456789abcdef"}
+    stage.tick()
+    assert stage.state() is RunState.BUILDING
+    (kits,) = stage.open_workflows()
+    assert stage.cluster.submitted_tasks(kits) == ("fake@1.0",)
+    stage.end(kits, well=True)
+    stage.tick(2)
+    assert stage.state() is RunState.RUNNING
+    assert len(stage.open_workflows()) == 2
+    for name in stage.open_workflows():
+        stage.end(name, well=True)
+    stage.tick()
+    assert stage.state() is RunState.FINISHED
+    assert stage.details == [
+        "",
+        "building 1 kit: fake@1.0 for x86_64",
+        "",
+        "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1",
+        "",
+    ]
+
+
+def test_only_who_holds_the_lease_acts_and_another_goes_on_when_it_is_gone() -> None:
+    stage = Stage()
+    stage.tick()
+    assert stage.state() is RunState.RUNNING
+    stage.control.answers_left = 0
+    assert stage.other.once(), "who has no lease asks for nothing"
+    stage.control.answers_left = None
+    assert stage.open_workflows() == []
+    stage.pass_s(31)
+    assert stage.other.once()
+    assert len(stage.open_workflows()) == 2
+    stage.dispatcher.once()
+    assert set(stage.submissions().values()) == {1}
+
+
+def test_a_dispatcher_that_lost_its_lease_while_it_looked_does_nothing_any_more() -> None:
+    stage = Stage()
+    ask = stage.control.known_kits
+
+    def take_long(run_id: str) -> object:
+        stage.pass_s(31)
+        stage.cluster.hold_lease("kexbench-dispatcher", "other")
+        return ask(run_id)
+
+    stage.control.known_kits = take_long  # type: ignore[method-assign,assignment]
+    assert stage.dispatcher.once()
+    assert stage.state() is RunState.QUEUED
+
+
+@pytest.mark.parametrize("answers", range(9))
+def test_an_api_that_goes_away_at_any_time_is_waited_for_and_nothing_is_done_twice(answers: int) -> None:
+    stage = Stage()
+    stage.control.answers_left = answers
+    stage.tick(3)
+    stage.control.answers_left = None
+    stage.tick(3)
+    assert stage.state() is RunState.RUNNING
+    assert stage.details[-1].startswith(words.SUBMITTED)
+    assert Counter(stage.submissions().values()) == {1: 4}
+
+
+def test_a_run_that_can_not_be_looked_after_holds_up_no_other() -> None:
+    stage = Stage(a_cluster_run("20260101-120000-ffffffff"))
+    stage.control.queue(RUN)
+    stage.control.kits = {WantedKit("fake@1.0", "x86_64"): None}
+    stage.control.stored.pop(stage.run.run_id)
+    known = stage.control.stored_invocations
+
+    def refuse(run_id: str) -> object:
+        if run_id == stage.run.run_id:
+            stage.control.answers_left = 0
+        try:
+            return known(run_id)
+        finally:
+            stage.control.answers_left = None
+
+    stage.control.stored_invocations = refuse  # type: ignore[method-assign,assignment]
+    assert not stage.tick()
+    assert stage.state() is RunState.QUEUED
+    assert stage.control.view(RUN.run_id).state is RunState.BUILDING
+
+
+def test_it_waits_longer_while_others_are_away_and_as_before_when_they_are_back() -> None:
+    stage, waits = Stage(), list[float]()
+
+    class Ending(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            assert timeout is not None
+            waits.append(timeout)
+            stage.cluster.away = len(waits) < 6
+            if len(waits) == 8:
+                self.set()
+            return self.is_set()
+
+    stage.cluster.away = True
+    stage.dispatcher.run(Ending())
+    assert waits == [10, 20, 40, LONGEST_WAIT_S, LONGEST_WAIT_S, LONGEST_WAIT_S, INTERVAL_S, INTERVAL_S]
+
+
+def test_it_does_not_begin_once_it_is_to_end() -> None:
+    stage, ending = Stage(), Event()
+    ending.set()
+    stage.dispatcher.run(ending)
+    assert stage.state() is RunState.QUEUED
+
+
+Move = Callable[[Stage], object]
+
+
+def _a_workflow(stage: Stage, act: Callable[[str], None]) -> None:
+    for name in stage.open_workflows()[:1]:
+        act(name)
+
+
+def _delete_what_was_told(stage: Stage) -> None:
+    """Somebody deletes workflows, but not in the moment between their submission and the event that tells of it."""
+    view = stage.control.view(stage.run.run_id)
+    if view.has_been(RunState.RUNNING, words.SUBMITTED) or view.newest.state is RunState.BUILDING:
+        for name in list(stage.cluster.found)[:1]:
+            stage.cluster.delete(name)
+
+
+def _cancel(stage: Stage) -> None:
+    if stage.state().is_open:
+        stage.control.become(stage.run.run_id, RunState.CANCELLING)
+
+
+def _resume(stage: Stage) -> None:
+    if not stage.state().is_open:
+        stage.control.become(stage.run.run_id, RunState.QUEUED, "resumed")
+
+
+def _trouble(stage: Stage) -> None:
+    series = stage.control.view(stage.run.run_id).series
+    labels = {**names.labels_of(stage.run.run_id, series), names.POOL: "amd-epyc"}
+    stage.cluster.pods = [PendingPod("pod", labels, stage.cluster.now, "ErrImagePull", "not found")]
+
+
+def _run_a_workflow(name: str, stage: Stage) -> None:
+    stage.cluster.turn(name, Phase.RUNNING)
+
+
+MOVES: dict[str, Move] = {
+    "look": lambda stage: stage.tick(),
+    "another looks": lambda stage: stage.other.once(),
+    "time passes": lambda stage: stage.pass_s(1000),
+    "the cluster is away": lambda stage: setattr(stage.cluster, "away", True),
+    "the cluster is back": lambda stage: setattr(stage.cluster, "away", False),
+    "the API goes away at once": lambda stage: setattr(stage.control, "answers_left", 0),
+    "the API goes away in between": lambda stage: setattr(stage.control, "answers_left", 3),
+    "the API goes away before it is told": lambda stage: setattr(stage.control, "answers_left", 4),
+    "the API is back": lambda stage: setattr(stage.control, "answers_left", None),
+    "a workflow runs": lambda stage: _a_workflow(stage, lambda name: _run_a_workflow(name, stage)),
+    "a workflow ends well": lambda stage: _a_workflow(stage, lambda name: stage.end(name, well=True)),
+    "a workflow fails": lambda stage: _a_workflow(stage, lambda name: stage.end(name, well=False)),
+    "a workflow is deleted": _delete_what_was_told,
+    "a kit is missing": lambda stage: stage.control.kits.update({KITS[0]: None}),
+    "a pod can't start": _trouble,
+    "nodes are gone": lambda stage: stage.cluster.nodes.clear(),
+    "somebody cancels": _cancel,
+    "somebody resumes": _resume,
+}
+
+
+@given(
+    moves=st.lists(st.sampled_from(sorted(MOVES)), max_size=40), well=st.lists(st.booleans(), min_size=8, max_size=8)
+)
+def test_whatever_happens_every_job_is_submitted_at_most_once_a_series_and_the_run_ends(
+    moves: list[str], well: list[bool]
+) -> None:
+    stage = Stage()
+    for move in moves:
+        MOVES[move](stage)
+    # From here on nothing goes wrong any more but jobs and builds.
+    stage.cluster.away, stage.control.answers_left, stage.cluster.pods = False, None, []
+    for ends_well in well:
+        stage.pass_s(31)
+        stage.tick(2)
+        for name in stage.open_workflows():
+            stage.end(name, well=ends_well and not stage.cluster.found[name].stopping)
+    stage.tick(2)
+    assert not stage.state().is_open
+    assert set(stage.submissions().values()) <= {1}
+
+
+def test_a_workflow_that_ends_in_a_stop_is_of_a_run_that_is_cancelled() -> None:
+    stage = Stage()
+    stage.tick(2)
+    _cancel(stage)
+    stage.tick()
+    assert all(view.stopping for view in stage.cluster.found.values())
+    for name, view in stage.cluster.found.items():
+        stage.cluster.found[name] = replace(view, phase=Phase.FAILED)
+    stage.tick()
+    assert stage.state() is RunState.CANCELLED
