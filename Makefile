@@ -8,6 +8,8 @@
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in
+#   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
+#   make test-cluster    the tests that need one; as root; the first time compiles for a quarter of an hour
 #   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
 #
 # KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
@@ -18,11 +20,13 @@ MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
+LINTED := . ../infra/devcluster
 BIN := $(VENV)/bin
+DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: run test kits bench check format generate packages-run packages-kits packages-test packages-cross \
-	packages-bench python frontend clean
+.PHONY: root run test kits bench check format generate packages-run packages-kits packages-test packages-cross \
+	packages-bench packages-cluster devcluster devcluster-binaries test-cluster python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -48,18 +52,32 @@ bench: packages-run packages-bench python
 	@$(MAKE) --silent -C workers/handshake plain
 	@cd services && .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
 
+devcluster-binaries: python
+	@$(DEVCLUSTER) binaries
+
+devcluster: root packages-cluster python frontend
+	@exec env $(DEVCLUSTER) up
+
+test-cluster: root packages-cluster python frontend
+	@cd services && .venv/bin/pytest -m cluster -n 0
+
+# Namespaces, mounts and control groups are made.
+root:
+	@[ "$$(id -u)" = 0 ] || { echo "This needs root: sudo make $(MAKECMDGOALS)" >&2; exit 1; }
+
 check: python frontend/node_modules/.package-lock.json
 	$(SAY) "worker: format"
 	@$(MAKE) --silent -C workers/handshake format-check
 	$(SAY) "services: format, lint, types, import contract"
-	@cd services && .venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy
+	@cd services && .venv/bin/ruff format --check --quiet $(LINTED) && \
+		.venv/bin/ruff check --quiet --config pyproject.toml $(LINTED) && .venv/bin/mypy
 	@cd services && .venv/bin/lint-imports --no-logo
 	$(SAY) "frontend: format, lint, types, generated client"
 	@cd frontend && npm run --silent check
 
 format: python frontend/node_modules/.package-lock.json
 	$(MAKE) -C workers/handshake format
-	cd services && .venv/bin/ruff format . && .venv/bin/ruff check --fix .
+	cd services && .venv/bin/ruff format $(LINTED) && .venv/bin/ruff check --fix --config pyproject.toml $(LINTED)
 	cd frontend && npx biome check --write
 
 generate: python frontend/node_modules/.package-lock.json
@@ -82,6 +100,9 @@ packages-cross:
 
 packages-bench:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-bench.txt
+
+packages-cluster:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-cluster.txt
 
 # uv decides itself whether anything is to be done, in a fraction of a second. It trusts what the system trusts, so
 # that a mirror or proxy with a certificate of its own works.

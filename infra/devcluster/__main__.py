@@ -1,0 +1,100 @@
+"""`python -m devcluster`: the verbs."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from devcluster.binaries import build_binaries
+from devcluster.cache import say
+from devcluster.cluster import inside_network, require_root, running_cluster
+from devcluster.containerd import image_store
+from devcluster.errors import DevclusterError
+from devcluster.images import build_images
+from devcluster.inner import Inside, run_inside
+from devcluster.node import Orders, run_node
+from devcluster.plan import State
+from kexbench.settings import Settings
+
+_READY = """\
+The cluster is up: Kubernetes with Argo Workflows. In another terminal, from infra/:
+
+  python -m devcluster kubectl -- get nodes      or: export KUBECONFIG={kubeconfig}
+  python -m devcluster run -- COMMAND            in the cluster's network, where services have their addresses
+
+Logs: {logs}. Ctrl-C ends it and removes everything."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="devcluster", description="A real Kubernetes on one machine, for tests.")
+    parser.add_argument("--state", type=Path, default=Settings().home.absolute() / "devcluster", help="its folder")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("binaries", help="compile Kubernetes, Argo, CoreDNS and Helm")
+    verbs.add_parser("images", help="make the images")
+    up = verbs.add_parser("up", help="start a cluster, until Ctrl-C")
+    up.add_argument("--nodes", type=int, choices=(1, 2), default=2)
+    up.add_argument("--shared-cpus", action="store_true", help="without the static CPU manager")
+    for name, what in (("kubectl", "kubectl with these arguments"), ("run", "a command in the cluster's network")):
+        verbs.add_parser(name, help=what).add_argument("words", nargs="+", metavar="-- WORD")
+    for name in ("_inside", "_node"):
+        verbs.add_parser(name).add_argument("orders", type=Path)
+    chosen = parser.parse_args()
+    try:
+        return _do(chosen, State(chosen.state.absolute()))
+    except DevclusterError as error:
+        say(f"devcluster: {error}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _do(chosen: argparse.Namespace, state: State) -> int:
+    if chosen.verb == "binaries":
+        print(build_binaries().kubernetes.parent)
+    elif chosen.verb == "images":
+        require_root()
+        print(image_store(build_images(build_binaries())))
+    elif chosen.verb == "up":
+        _up(state, chosen.nodes, not chosen.shared_cpus)
+    elif chosen.verb == "kubectl":
+        _replace([str(build_binaries().kubernetes / "kubectl"), f"--kubeconfig={state.kubeconfig}", *chosen.words])
+    elif chosen.verb == "run":
+        require_root()
+        _replace(inside_network(state, chosen.words))
+    elif chosen.verb == "_inside":
+        return _inside(state, chosen.orders)
+    else:
+        run_node(Orders.read(chosen.orders))
+    return 0
+
+
+def _up(state: State, node_count: int, static_cpus: bool) -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with running_cluster(state, node_count, static_cpus) as cluster:
+        say(_READY.format(kubeconfig=cluster.kubeconfig, logs=state.logs))
+        cluster.wait()
+
+
+def _inside(state: State, orders: Path) -> int:
+    told = json.loads(orders.read_text())
+    return run_inside(
+        Inside(
+            state=state,
+            name=told["name"],
+            node_count=told["node_count"],
+            static_cpus=told["static_cpus"],
+            binaries=build_binaries(),
+            store=Path(told["store"]),
+            listener=told["listener"],
+        )
+    )
+
+
+def _replace(command: list[str]) -> None:
+    os.execvp(command[0], command)  # noqa: S606 - no shell is meant
+
+
+if __name__ == "__main__":
+    sys.exit(main())

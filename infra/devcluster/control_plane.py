@@ -1,0 +1,146 @@
+"""etcd, the API server, controllers, scheduler, CoreDNS and Argo's controller, as processes beside the nodes."""
+
+import subprocess
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from devcluster.binaries import Binaries
+from devcluster.certificates import Authority
+from devcluster.images import ARGOEXEC
+from devcluster.plan import API_SERVICE, DOMAIN, HOST, NAMESPACES, POD_RANGE, SERVICE_RANGE, Node, State
+from devcluster.processes import Processes
+
+ADMIN = ("admin", ("system:masters",))
+_MANIFESTS = Path(__file__).parent / "manifests"
+_SERVER = f"https://{HOST}"
+_COREFILE = """\
+. {{
+    ready {host}:8181
+    errors
+    cache 5
+    kubernetes {domain} in-addr.arpa {{
+        kubeconfig {kubeconfig}
+    }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class ControlPlane:
+    """Starts the programs in the order in which they need each other."""
+
+    binaries: Binaries
+    state: State
+    processes: Processes
+    authority: Authority
+
+    def kubeconfig(self, name: str, user: str, *groups: str) -> Path:
+        return self.authority.kubeconfig(self.state.folder / f"{name}.kubeconfig", _SERVER, user, groups)
+
+    def start_api(self) -> None:
+        """etcd and the API server; returns when it answers."""
+        folder, programs = self.state.folder, self.binaries.kubernetes
+        hosts = (HOST, API_SERVICE, "127.0.0.1", "kubernetes", "kubernetes.default", f"kubernetes.default.svc.{DOMAIN}")
+        serving = self.authority.issue("kube-apiserver", "kube-apiserver", (), (*hosts, "kubernetes.default.svc"))
+        to_kubelets = self.authority.issue("to-kubelets", *ADMIN)
+        signing = self.authority.signing_key("service-accounts")
+        etcd = "http://127.0.0.1:2379"
+        self.processes.start(
+            "etcd",
+            [
+                programs / "etcd",
+                f"--data-dir={folder / 'etcd'}",
+                f"--listen-client-urls={etcd}",
+                f"--advertise-client-urls={etcd}",
+                "--listen-peer-urls=http://127.0.0.1:2380",
+                "--unsafe-no-fsync",
+            ],
+        )
+        self.processes.start(
+            "kube-apiserver",
+            [
+                programs / "kube-apiserver",
+                f"--advertise-address={HOST}",
+                "--secure-port=443",
+                f"--service-cluster-ip-range={SERVICE_RANGE}",
+                "--authorization-mode=Node,RBAC",
+                "--enable-admission-plugins=NodeRestriction",
+                f"--etcd-servers={etcd}",
+                f"--client-ca-file={self.authority.certificate}",
+                f"--tls-cert-file={serving}",
+                f"--tls-private-key-file={serving.with_suffix('.key')}",
+                f"--kubelet-client-certificate={to_kubelets}",
+                f"--kubelet-client-key={to_kubelets.with_suffix('.key')}",
+                "--kubelet-preferred-address-types=InternalIP",
+                f"--service-account-issuer=https://kubernetes.default.svc.{DOMAIN}",
+                f"--service-account-key-file={signing}",
+                f"--service-account-signing-key-file={signing}",
+                "--allow-privileged",
+            ],
+        )
+        self.processes.wait_until("the API server", lambda: self.succeeds("get", "--raw=/readyz"), "kube-apiserver")
+
+    def start_controllers(self) -> None:
+        """Needs the API; returns when namespaces get their service accounts, without which there are no pods."""
+        programs = self.binaries.kubernetes
+        manager = self.kubeconfig("kube-controller-manager", "system:kube-controller-manager")
+        scheduler = self.kubeconfig("kube-scheduler", "system:kube-scheduler")
+        self.processes.start(
+            "kube-controller-manager",
+            [
+                programs / "kube-controller-manager",
+                f"--kubeconfig={manager}",
+                f"--service-account-private-key-file={self.state.folder / 'certificates' / 'service-accounts.key'}",
+                f"--root-ca-file={self.authority.certificate}",
+                "--use-service-account-credentials",
+                f"--cluster-cidr={POD_RANGE}",
+                "--leader-elect=false",
+            ],
+        )
+        self.processes.start(
+            "kube-scheduler", [programs / "kube-scheduler", f"--kubeconfig={scheduler}", "--leader-elect=false"]
+        )
+        self.processes.wait_until(
+            "service accounts",
+            lambda: self.succeeds("get", "serviceaccount", "default"),
+            "kube-controller-manager",
+        )
+
+    def start_addons(self) -> None:
+        """Name service, namespaces, storage, and Argo with the resource definitions that know every field."""
+        self._kubectl("apply", "--server-side", f"--filename={_MANIFESTS}")
+        self._kubectl("apply", "--server-side", f"--kustomize={self.binaries.argo_crds('3.7')}")
+        corefile = self.state.folder / "Corefile"
+        names = self.kubeconfig("coredns", "system:coredns")
+        corefile.write_text(_COREFILE.format(host=HOST, domain=DOMAIN, kubeconfig=names))
+        self.processes.start("coredns", [self.binaries.coredns / "coredns", "-conf", corefile])
+        self.processes.start(
+            "argo-workflow-controller",
+            [
+                self.binaries.argo / "workflow-controller",
+                f"--kubeconfig={self.state.inner_kubeconfig}",
+                "--namespace=argo",
+                "--configmap=workflow-controller-configmap",
+                f"--executor-image={ARGOEXEC}",
+                "--executor-image-pull-policy=IfNotPresent",
+            ],
+            {"DEFAULT_REQUEUE_TIME": "1s", "LEADER_ELECTION_DISABLE": "true", "ARGO_NAMESPACE": "argo"},
+        )
+        for namespace in NAMESPACES:
+            there = partial(self.succeeds, "get", "serviceaccount", "default", "--namespace", namespace)
+            self.processes.wait_until(f"namespace {namespace}", there, "kube-controller-manager")
+
+    def wait_for_nodes(self, nodes: tuple[Node, ...]) -> None:
+        for node in nodes:
+            ready = partial(self.succeeds, "wait", "--for=condition=Ready", f"node/{node.name}", "--timeout=1s")
+            self.processes.wait_until(f"node {node.name}", ready, f"{node.name}-kubelet")
+
+    def succeeds(self, *words: str) -> bool:
+        return subprocess.run(self._command(*words), capture_output=True, check=False).returncode == 0
+
+    def _kubectl(self, *words: str) -> None:
+        subprocess.run(self._command(*words), stdout=subprocess.DEVNULL, check=True)
+
+    def _command(self, *words: str) -> list[str | Path]:
+        return [self.binaries.kubernetes / "kubectl", f"--kubeconfig={self.state.inner_kubeconfig}", *words]
