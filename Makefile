@@ -2,6 +2,8 @@
 #
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     everything that can be tested on one machine
+#   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
+#                 make test
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect; quarter of an hour, BENCH=--quick for less; writes
 #                 docs/benchmarks.md
@@ -21,7 +23,7 @@ VENV := services/.venv
 BIN := $(VENV)/bin
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: run test kits bench check format generate packages-run packages-kits packages-test packages-cross \
+.PHONY: run test test-charts kits bench check format generate packages-run packages-kits packages-test packages-cross \
 	packages-bench python frontend clean
 
 run: packages-run python frontend
@@ -40,6 +42,13 @@ test: packages-run packages-test packages-cross python frontend check
 	@cd frontend && npm test --silent
 	$(SAY) "end to end: a real run in a real browser"
 	@cd services && .venv/bin/pytest -m browser -n 0
+	@$(MAKE) test-charts
+
+test-charts: python
+	$(SAY) "chart: lint, unit tests, every example rendered and validated"
+	@tools=$$(charts/tools/build.sh) && $$tools/helm lint --strict --quiet charts/kexbench && \
+		$$tools/helm-unittest --strict charts/kexbench
+	@cd services && .venv/bin/pytest -m charts -n 0 tests/charts
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
@@ -54,18 +63,23 @@ check: python frontend/node_modules/.package-lock.json
 	$(SAY) "services: format, lint, types, import contract"
 	@cd services && .venv/bin/ruff format --check --quiet . && .venv/bin/ruff check --quiet . && .venv/bin/mypy
 	@cd services && .venv/bin/lint-imports --no-logo
+	$(SAY) "charts: format, lint, types of its tools"
+	@cd services && .venv/bin/ruff format --check --quiet --config pyproject.toml ../charts/tools && \
+		.venv/bin/ruff check --quiet --config pyproject.toml ../charts/tools && .venv/bin/mypy ../charts/tools/*.py
 	$(SAY) "frontend: format, lint, types, generated client"
 	@cd frontend && npm run --silent check
 
 format: python frontend/node_modules/.package-lock.json
 	$(MAKE) -C workers/handshake format
 	cd services && .venv/bin/ruff format . && .venv/bin/ruff check --fix .
+	cd services && .venv/bin/ruff format --config pyproject.toml ../charts/tools
 	cd frontend && npx biome check --write
 
 generate: python frontend/node_modules/.package-lock.json
 	$(BIN)/kexbench schema bench-specs/schema
 	$(MAKE) -C workers/handshake golden
 	cd frontend && npm run --silent generate
+	$(BIN)/python charts/tools/document.py charts/kexbench bench-specs/libraries.yaml
 
 packages-run:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-run.txt
