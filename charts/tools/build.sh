@@ -32,7 +32,12 @@ if [ ! -d "$cache/$key" ]; then
     module() {
         (cd "$scratch" && go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p')
     }
-    "$root/services/.venv/bin/python" "$here/schemas.py" "$scratch/schemas" "$(module $KUBERNETES)" "$(module $OPERATOR)"
+    kubernetes=$(module $KUBERNETES) operator=$(module $OPERATOR)
+    [ -n "$kubernetes" ] && [ -n "$operator" ] || {
+        echo "Go could not download $KUBERNETES and $OPERATOR; try again with a network" >&2
+        exit 1
+    }
+    "$root/services/.venv/bin/python" "$here/schemas.py" "$scratch/schemas" "$kubernetes" "$operator"
     # Another build may have been faster; its folder is as good. A folder made by mktemp is its owner's alone.
     chmod 755 "$scratch"
     mv -T "$scratch" "$cache/$key" 2>/dev/null || [ -d "$cache/$key" ]

@@ -190,7 +190,9 @@ kexbench.dev/config: {{ list (toYaml .Values.pools) (.Values.catalogue | default
 # no log tables that nobody reads.
 server.xml: |
   <clickhouse>
+    <listen_host>::</listen_host>
     <listen_host>0.0.0.0</listen_host>
+    <listen_try>1</listen_try>
     <logger>
       <level>warning</level>
       <console>1</console>
