@@ -2,6 +2,8 @@
 #
 #   make run      build what is needed, measure the quickstart spec, serve the dashboard
 #   make test     everything that can be tested on one machine
+#   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
+#                 make test
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect; quarter of an hour, BENCH=--quick for less; writes
 #                 docs/benchmarks.md
@@ -20,13 +22,13 @@ MAKEFLAGS += --no-print-directory
 
 BOOTSTRAP := infra/bootstrap
 VENV := services/.venv
-LINTED := . ../infra/devcluster
+LINTED := . ../infra/devcluster ../charts/tools
 BIN := $(VENV)/bin
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root run test kits bench check format generate packages-run packages-kits packages-test packages-cross \
-	packages-bench packages-cluster devcluster devcluster-binaries test-cluster python frontend clean
+.PHONY: root run test test-charts kits bench check format generate packages-run packages-kits packages-test \
+	packages-cross packages-bench packages-cluster devcluster devcluster-binaries test-cluster python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -44,6 +46,13 @@ test: packages-run packages-test packages-cross python frontend check
 	@cd frontend && npm test --silent
 	$(SAY) "end to end: a real run in a real browser"
 	@cd services && .venv/bin/pytest -m browser -n 0
+	@$(MAKE) test-charts
+
+test-charts: python
+	$(SAY) "chart: lint, unit tests, every example rendered and validated"
+	@tools=$$(charts/tools/build.sh) && $$tools/helm lint --strict --quiet charts/kexbench && \
+		$$tools/helm-unittest --strict charts/kexbench
+	@cd services && .venv/bin/pytest -m charts -n 0 tests/charts
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
@@ -72,18 +81,21 @@ check: python frontend/node_modules/.package-lock.json
 	@cd services && .venv/bin/ruff format --check --quiet $(LINTED) && \
 		.venv/bin/ruff check --quiet --config pyproject.toml $(LINTED) && .venv/bin/mypy
 	@cd services && .venv/bin/lint-imports --no-logo
+	@cd services && .venv/bin/mypy ../charts/tools/*.py
 	$(SAY) "frontend: format, lint, types, generated client"
 	@cd frontend && npm run --silent check
 
 format: python frontend/node_modules/.package-lock.json
 	$(MAKE) -C workers/handshake format
-	cd services && .venv/bin/ruff format $(LINTED) && .venv/bin/ruff check --fix --config pyproject.toml $(LINTED)
+	cd services && .venv/bin/ruff format --config pyproject.toml $(LINTED) && \
+		.venv/bin/ruff check --fix --config pyproject.toml $(LINTED)
 	cd frontend && npx biome check --write
 
 generate: python frontend/node_modules/.package-lock.json
 	$(BIN)/kexbench schema bench-specs/schema
 	$(MAKE) -C workers/handshake golden
 	cd frontend && npm run --silent generate
+	$(BIN)/python charts/tools/document.py charts/kexbench bench-specs/libraries.yaml
 
 packages-run:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-run.txt

@@ -1,0 +1,230 @@
+{{/* Words that more than one object needs. A component is api, dispatcher, clickhouse or migrate. */}}
+
+{{- define "kexbench.fullname" -}}
+{{- $release := ternary .Release.Name (printf "%s-kexbench" .Release.Name) (contains "kexbench" .Release.Name) -}}
+{{- .Values.fullnameOverride | default $release | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Labels that select a component's pods: (list . "api"). They never change. */}}
+{{- define "kexbench.selector" -}}
+{{- $root := index . 0 -}}
+app.kubernetes.io/name: kexbench
+app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end -}}
+
+{{/* All labels of a component's objects: (list . "api"). */}}
+{{- define "kexbench.labels" -}}
+{{- $root := index . 0 -}}
+{{ include "kexbench.selector" . }}
+app.kubernetes.io/part-of: kexbench
+app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version }}
+{{- end -}}
+
+{{/* The image named service, runner or builder: (list . "service"). */}}
+{{- define "kexbench.image" -}}
+{{- $root := index . 0 -}}
+{{- $image := $root.Values.image -}}
+{{- index $image (index . 1) | default (printf "%s/%s:%s" $image.prefix (index . 1) ($image.tag | default $root.Chart.AppVersion)) -}}
+{{- end -}}
+
+{{- define "kexbench.apiUrl" -}}
+http://{{ include "kexbench.fullname" . }}-api.{{ .Release.Namespace }}.svc:8350
+{{- end -}}
+
+{{/*
+What the pods of all components have in common: (list . 65532), with the user's id.
+Service links stay off: of a Service called kexbench they would make a variable KEXBENCH_PORT, which is a setting.
+*/}}
+{{- define "kexbench.pod" -}}
+{{- $root := index . 0 -}}
+{{- $user := index . 1 -}}
+enableServiceLinks: false
+{{- with $root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: {{ $user }}
+  runAsGroup: {{ $user }}
+  fsGroup: {{ $user }}
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile:
+    type: RuntimeDefault
+{{- with $root.Values.scheduling.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.scheduling.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.scheduling.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "kexbench.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* Settings that say where the store is; none for the embedded one. */}}
+{{- define "kexbench.storeSettings" -}}
+{{- $store := .Values.store -}}
+{{- if ne $store.mode "embedded" -}}
+- name: KEXBENCH_STORE_DATABASE
+  value: {{ $store.database }}
+{{ end -}}
+{{- if eq $store.mode "clickhouse" -}}
+- name: STORE_PASSWORD
+  valueFrom:
+    secretKeyRef:
+      name: {{ required "store.clickhouse.passwordSecret.name: name the Secret with the password of user kexbench" $store.clickhouse.passwordSecret.name }}
+      key: {{ $store.clickhouse.passwordSecret.key }}
+- name: KEXBENCH_STORE_URL
+  value: http://kexbench:$(STORE_PASSWORD)@{{ include "kexbench.fullname" . }}-clickhouse:8123
+{{- else if eq $store.mode "external" -}}
+- name: KEXBENCH_STORE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ required "store.external.urlSecret.name: name the Secret with the URL of your ClickHouse" $store.external.urlSecret.name }}
+      key: {{ $store.external.urlSecret.key }}
+- name: KEXBENCH_STORE_ENGINE
+  value: {{ $store.external.engine }}
+- name: KEXBENCH_STORE_DEDUPLICATION_WINDOW
+  value: {{ $store.external.deduplicationWindow }}
+{{- end -}}
+{{- end -}}
+
+{{/* Settings that api and dispatcher have in common. */}}
+{{- define "kexbench.clusterSettings" -}}
+- name: KEXBENCH_ACCESS
+  value: cluster
+- name: KEXBENCH_CACHE
+  value: /tmp/cache
+- name: KEXBENCH_POOLS
+  value: /etc/kexbench/pools/pools.yaml
+- name: KEXBENCH_CATALOGUE
+  value: /etc/kexbench/catalogue/libraries.yaml
+- name: KEXBENCH_CLUSTER_NAMESPACE
+  value: {{ .Values.jobs.namespace.name }}
+- name: KEXBENCH_JOB_SERVICE_ACCOUNT
+  value: {{ include "kexbench.fullname" . }}-job
+- name: KEXBENCH_BUILDER_SERVICE_ACCOUNT
+  value: {{ include "kexbench.fullname" . }}-builder
+- name: KEXBENCH_DISPATCHER_SERVICE_ACCOUNT
+  value: {{ .Release.Namespace }}:{{ include "kexbench.fullname" . }}-dispatcher
+{{- end -}}
+
+{{- define "kexbench.configMounts" -}}
+- name: pools
+  mountPath: /etc/kexbench/pools
+  readOnly: true
+- name: catalogue
+  mountPath: /etc/kexbench/catalogue
+  readOnly: true
+{{- end -}}
+
+{{- define "kexbench.configVolumes" -}}
+- name: pools
+  configMap:
+    name: {{ include "kexbench.fullname" . }}-pools
+- name: catalogue
+  configMap:
+    name: {{ include "kexbench.fullname" . }}-catalogue
+{{- end -}}
+
+{{/* Pods start anew when what they read at their start has changed. */}}
+{{- define "kexbench.configChecksum" -}}
+kexbench.dev/config: {{ list (toYaml .Values.pools) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
+{{- end -}}
+
+{{- define "kexbench.egressDns" -}}
+- to:
+    {{- toYaml .Values.networkPolicy.dns | nindent 4 }}
+  ports:
+    - { protocol: UDP, port: 53 }
+    - { protocol: TCP, port: 53 }
+{{- end -}}
+
+{{/* Out to address ranges: (dict "cidrs" … "ports" … "except" …). */}}
+{{- define "kexbench.egressAddresses" -}}
+{{- $except := .except -}}
+- to:
+    {{- range .cidrs }}
+    - ipBlock:
+        cidr: {{ . }}
+        {{- with $except }}
+        except: {{ toJson . }}
+        {{- end }}
+    {{- end }}
+  ports:
+    {{- range .ports }}
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
+{{- end -}}
+
+{{/* Out to a component of this release: (list . "api" 8350). */}}
+{{- define "kexbench.egressComponent" -}}
+{{- $root := index . 0 -}}
+- to:
+    - namespaceSelector:
+        matchLabels:
+          kubernetes.io/metadata.name: {{ $root.Release.Namespace }}
+      podSelector:
+        matchLabels:
+          {{- include "kexbench.selector" (list $root (index . 1)) | nindent 10 }}
+  ports:
+    - { protocol: TCP, port: {{ index . 2 }} }
+{{- end -}}
+
+{{- define "kexbench.clickhouseConfig" -}}
+# Merged into the image's own configuration: it listens in the pod's network, logs to the console, and keeps
+# no log tables that nobody reads.
+server.xml: |
+  <clickhouse>
+    <listen_host>::</listen_host>
+    <listen_host>0.0.0.0</listen_host>
+    <listen_try>1</listen_try>
+    <logger>
+      <level>warning</level>
+      <console>1</console>
+      <log remove="remove"/>
+      <errorlog remove="remove"/>
+    </logger>
+    <asynchronous_metric_log remove="remove"/>
+    <metric_log remove="remove"/>
+    <processors_profile_log remove="remove"/>
+    <query_thread_log remove="remove"/>
+    <text_log remove="remove"/>
+    <trace_log remove="remove"/>
+  </clickhouse>
+# One user, who may do all in one database; the one without a password is gone.
+users.xml: |
+  <clickhouse>
+    <users>
+      <default remove="remove"/>
+      <kexbench>
+        <password from_env="STORE_PASSWORD"/>
+        <networks><ip>::/0</ip></networks>
+        <profile>default</profile>
+        <quota>default</quota>
+        <grants><query>GRANT ALL ON {{ .Values.store.database }}.*</query></grants>
+      </kexbench>
+    </users>
+  </clickhouse>
+{{- end -}}
+
+{{/* Labels as `kubectl -l` takes them. */}}
+{{- define "kexbench.labelSelector" -}}
+{{- $terms := list -}}
+{{- range $key, $value := . -}}{{- $terms = append $terms (printf "%s=%s" $key $value) -}}{{- end -}}
+{{- join "," $terms -}}
+{{- end -}}
