@@ -52,7 +52,7 @@ def build_images(binaries: Binaries) -> tuple[Image, ...]:
     database = _layer("packages-local", local, without=packages, prefix=_PACKAGES)
     return (
         Image(PAUSE, (_program_layer("pause", binaries.pause),), ("/pause",), USER),
-        Image(ARGOEXEC, (_program_layer("argoexec", binaries.argo / "argoexec"),), ("/argoexec",), USER),
+        Image(ARGOEXEC, (_program_layer("argoexec", binaries.argo / "argoexec"),), ("argoexec",), USER, {"PATH": "/"}),
         _kexbench("runner", (*common, _sources_layer("runner")), ("kexbench", "--help")),
         _kexbench("builder", (*compilers, _sources_layer("builder")), ("kexbench", "--help")),
         _kexbench("service", (*common, database, _sources_layer("service")), ("kexbench", "serve")),
