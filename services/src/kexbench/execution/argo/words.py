@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from kexbench.domain.plans import Job
-from kexbench.execution.argo.cluster import PendingPod, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
 from kexbench.execution.argo.workflows import LOST, RETRIES, WantedKit
 
 SUBMITTED = "jobs submitted"
@@ -42,7 +42,8 @@ def kits_gone(missing: Sequence[WantedKit], workflow: str) -> str:
 
 def kits_unbuilt(missing: Sequence[WantedKit], workflow: WorkflowView) -> str:
     """The workflow ended and the kits aren't there."""
-    said = {task.of: _said(task.message) for task in workflow.tasks if task.message}
+    badly = (Phase.FAILED, Phase.ERROR)
+    said = {task.of: _said(task.message) for task in workflow.tasks if task.message and task.phase in badly}
     told = [f"{kit}: {said[kit.reference]}" if kit.reference in said else str(kit) for kit in missing]
     reason = "" if said or not workflow.message else f" ({_said(workflow.message)})"
     return (
