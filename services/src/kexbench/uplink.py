@@ -16,6 +16,8 @@ from kexbench.api.app import API_PREFIX
 Found = TypeVar("Found")
 PATIENCE_S = 1800.0
 """So long is asked again while nobody answers. What was measured is on the disk meanwhile."""
+LONGEST_WAIT_S = 30.0
+"""Between two tries; the first ones follow each other sooner."""
 _TIMEOUT_S = 120.0
 _LATER = (408, 429, 500, 502, 503, 504)
 
@@ -36,11 +38,18 @@ class Uplink:
     """`say` is told when it has to wait. Raises Refused and Unreachable."""
 
     def __init__(
-        self, url: str, token_file: Path, say: Callable[[str], None], *, patience_s: float = PATIENCE_S
+        self,
+        url: str,
+        token_file: Path,
+        say: Callable[[str], None],
+        *,
+        patience_s: float = PATIENCE_S,
+        longest_wait_s: float = LONGEST_WAIT_S,
     ) -> None:
         self._token_file = token_file
         self._say = say
         self._patience_s = patience_s
+        self._longest_wait_s = longest_wait_s
         self._http = httpx.Client(base_url=url.rstrip("/") + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False)
 
     def get(self, kind: type[Found], path: str) -> Found:
@@ -61,18 +70,13 @@ class Uplink:
         """Write the answer to a file, whole or not at all; its SHA-256."""
         digest = ""
         partial = target.with_name(f".{target.name}")
-        for attempt in self._retrying():
-            with attempt, self._http.stream("GET", path, headers=self._token()) as response:
-                if not response.is_success:
-                    response.read()
-                _check(response)
-                found = hashlib.sha256()
-                with partial.open("wb") as file:
-                    for piece in response.iter_bytes():
-                        found.update(piece)
-                        file.write(piece)
-                digest = found.hexdigest()
-        partial.replace(target)
+        try:
+            for attempt in self._retrying():
+                with attempt:
+                    digest = self._receive(path, partial)
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
         return digest
 
     def close(self) -> None:
@@ -89,6 +93,18 @@ class Uplink:
         assert answer is not None, "the last attempt raised otherwise"
         return answer
 
+    def _receive(self, path: str, target: Path) -> str:
+        found = hashlib.sha256()
+        with self._http.stream("GET", path, headers=self._token()) as response:
+            if not response.is_success:
+                response.read()
+            _check(response)
+            with target.open("wb") as file:
+                for piece in response.iter_bytes():
+                    found.update(piece)
+                    file.write(piece)
+        return found.hexdigest()
+
     def _token(self) -> dict[str, str]:
         """Read anew each time: the file is renewed before its token expires."""
         return {"Authorization": f"Bearer {self._token_file.read_text(encoding='utf-8').strip()}"}
@@ -96,19 +112,23 @@ class Uplink:
     def _retrying(self) -> Retrying:
         return Retrying(
             retry=retry_if_exception_type((httpx.TransportError, _Later)),
-            wait=wait_random_exponential(multiplier=0.5, max=30),
+            wait=wait_random_exponential(multiplier=0.5, max=self._longest_wait_s),
             stop=stop_after_delay(self._patience_s),
             before_sleep=self._tell,
             retry_error_callback=self._give_up,
         )
 
     def _tell(self, state: RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome else None
-        self._say(f"waiting for the API: {error or type(error).__name__}")
+        self._say(f"waiting for the API: {_reason(state)}")
 
     def _give_up(self, state: RetryCallState) -> None:
-        error = state.outcome.exception() if state.outcome else None
-        raise Unreachable(f"the API did not answer for {self._patience_s:.0f} s: {error}") from error
+        raise Unreachable(f"the API did not answer for {self._patience_s:.0f} s: {_reason(state)}")
+
+
+def _reason(state: RetryCallState) -> str:
+    """In words; of some errors there is nothing but the name."""
+    error = state.outcome.exception() if state.outcome else None
+    return str(error) or type(error).__name__
 
 
 class _Later(Exception):

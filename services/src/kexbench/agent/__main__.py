@@ -61,8 +61,8 @@ def _api(pod: PodSettings) -> AbstractContextManager[Uplink]:
 
 
 def _ended(error: Exception, status: int) -> int:
-    """The last line is what Kubernetes and Argo show."""
-    _say(str(error))
+    """The last line is what Kubernetes and Argo show, so all of it is on one."""
+    _say("; ".join(line.strip() for line in str(error).splitlines()))
     return status
 
 

@@ -4,24 +4,26 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import FrameType
+from typing import Self
 
 from kexbench.agent.environment import JobPod
 from kexbench.agent.isolation import Found, read_isolation
 from kexbench.api.models import StoredInvocation
-from kexbench.domain.hosts import HostLoad
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt
 from kexbench.domain.samples import Invocation, Outcome, OutcomeKind
 from kexbench.files import write_whole
 from kexbench.runner.__main__ import CANCELLED
-from kexbench.runner.host import read_host_facts
+from kexbench.runner.host import LoadMeter, read_host_facts
 from kexbench.runner.results import read_results
 from kexbench.runner.ticket import JobOrder
 from kexbench.uplink import Refused, Uplink
 
 _TAKEN = 409
+_ENDED = (CANCELLED, -signal.SIGTERM)
+"""The runner's statuses after SIGTERM; the second one before it listens, when nothing is measured yet."""
 REMEDY = "give nodes the static CPU manager and pods whole CPUs, or say isolation: best-effort in the spec"
 
 
@@ -45,9 +47,10 @@ def measure(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> bool:
         for refusal in refusals(order, attempt, isolation):
             api.send("POST", f"/runs/{pod.run_id}/invocations", refusal)
         raise NotIsolated(f"{isolation.reason}; {REMEDY}")
-    status = _run(pod, order, attempt)
-    upload(pod, api, attempt, say)
-    if status not in (0, CANCELLED):
+    with _Ending() as ending:
+        status = _run(pod, order, attempt, ending)
+        upload(pod, api, attempt, say)
+    if status not in (0, *_ENDED):
         raise RunnerFailed(f"the runner ended with status {status}")
     return status == 0
 
@@ -80,6 +83,7 @@ def announce(pod: JobPod, api: Uplink, isolation: Found) -> JobAttempt:
 
 def refusals(order: JobOrder, attempt: JobAttempt, found: Found) -> Iterator[Invocation]:
     """One invocation a case that says of every subject why there is no number."""
+    subjects = dict.fromkeys(reference for block in order.job.blocks for reference in block)
     for case in order.cases:
         yield Invocation(
             run_id=order.run_id,
@@ -88,13 +92,13 @@ def refusals(order: JobOrder, attempt: JobAttempt, found: Found) -> Iterator[Inv
             case_id=case.case_id,
             invocation=order.job.numbers.start,
             host_id=attempt.host.host_id,
-            host_load=HostLoad(load_average_1m=0.0),
+            host_load=LoadMeter().read(),
             started_at=attempt.started_at.isoformat(timespec="milliseconds"),
             negotiated={},
             samples=(),
             outcomes=tuple(
                 Outcome(subject=reference, kind=OutcomeKind.ERROR, reason=f"not isolated: {found.reason}")
-                for reference in order.job.blocks[0]
+                for reference in subjects
             ),
         )
 
@@ -113,8 +117,33 @@ def upload(pod: JobPod, api: Uplink, attempt: JobAttempt, say: Callable[[str], N
             api.send("POST", f"/runs/{pod.run_id}/invocations", invocation)
 
 
-def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt) -> int:
-    """The runner's exit status; SIGTERM reaches it, and it ends after the invocation under way."""
+class _Ending:
+    """What SIGTERM does while the context lasts: it goes to the runner, which ends after the invocation under way, and
+    nothing else ends, so that what was measured is uploaded for as long as the pod is left alone."""
+
+    def __enter__(self) -> Self:
+        self._asked = False
+        self._runner: subprocess.Popen[bytes] | None = None
+        self._before = signal.signal(signal.SIGTERM, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)
+
+    def hand_on_to(self, runner: "subprocess.Popen[bytes]") -> None:
+        """From now on; and at once, where SIGTERM came before the runner."""
+        self._runner = runner
+        if self._asked:
+            runner.send_signal(signal.SIGTERM)
+
+    def _ask(self, _number: int, _frame: FrameType | None) -> None:
+        self._asked = True
+        if self._runner:
+            self._runner.send_signal(signal.SIGTERM)
+
+
+def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt, ending: _Ending) -> int:
+    """The runner's exit status."""
     ticket = order.ticket(
         {reference: pod.kits / kit.folder_name for reference, kit in order.kits.items()},
         pod.material,
@@ -124,15 +153,6 @@ def _run(pod: JobPod, order: JobOrder, attempt: JobAttempt) -> int:
     )
     write_whole(pod.work / "ticket.json", ticket.model_dump_json().encode())
     command = [sys.executable, "-m", "kexbench.runner", str(pod.work / "ticket.json"), str(pod.work / "worker.log")]
-    with subprocess.Popen(command) as runner, _handed_on(runner):
+    with subprocess.Popen(command) as runner:
+        ending.hand_on_to(runner)
         return runner.wait()
-
-
-@contextmanager
-def _handed_on(runner: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """SIGTERM goes to the runner while the context lasts."""
-    before = signal.signal(signal.SIGTERM, lambda *_: runner.send_signal(signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -4,6 +4,7 @@
 <root>/.packed/     archives of kits; safe to delete
 """
 
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from kexbench.domain.kits import KitManifest, SubjectRef
@@ -21,6 +23,8 @@ from kexbench.kits.transport import KIT_MAX_BYTES, DamagedKit, pack, unpack
 
 FRESH = timedelta(hours=24)
 """So long a reference that may come to mean another version is taken to mean what it meant."""
+_FIXED_ORIGIN = re.compile(r"tarball:.*|git:.*#[0-9a-f]{40}")
+"""Named by a hash: whatever its place has next, it isn't this."""
 
 
 @dataclass
@@ -31,6 +35,7 @@ class Arrival:
     place: Path
     file: BinaryIO
     shelf: Shelf
+    packed: Path
     size: int = 0
 
     def write(self, piece: bytes) -> None:
@@ -42,25 +47,30 @@ class Arrival:
         """Check what arrived and put it on the shelf."""
         self.file.flush()
         manifest = unpack(self.place / "archive", self.kit_id, self.place / "kit")
-        self.shelf.place(self.place / "kit", manifest)
+        if self.shelf.place(self.place / "kit", manifest):
+            self.packed.unlink(missing_ok=True)  # made from a damaged one
         return manifest
 
 
 class Depot:
-    """Of a shelf in the folder `root`; `worker_sha256` is the harness whose kits count."""
+    """Of a shelf in the folder `root`; `worker_sha256` is the harness whose kits count. A shelf has one depot at a
+    time, which clears away the uploads that an earlier one was killed in."""
 
     def __init__(self, root: Path, worker_sha256: str) -> None:
         self.shelf = Shelf(root)
         self._worker_sha256 = worker_sha256
+        self._packing = Lock()
+        shutil.rmtree(root / ".incoming", ignore_errors=True)
         for name in (".incoming", ".packed", "refs"):
             (root / name).mkdir(parents=True, exist_ok=True)
 
     def archive(self, kit_id: str) -> Path:
         """The kit as one file. Raises KeyError where there is no such kit."""
         folder = self.shelf.folder(kit_id)
-        packed = self.shelf.root / ".packed" / f"{kit_id}.tar"
-        if not packed.exists():
-            pack(folder, packed)
+        packed = self._packed(kit_id)
+        with self._packing:  # the pods of a run ask for a kit at the same time
+            if not packed.exists():
+                pack(folder, packed)
         return packed
 
     @contextmanager
@@ -70,7 +80,7 @@ class Depot:
         place.mkdir()
         try:
             with (place / "archive").open("wb") as file:
-                yield Arrival(kit_id, place, file, self.shelf)
+                yield Arrival(kit_id, place, file, self.shelf, self._packed(kit_id))
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
@@ -78,8 +88,8 @@ class Depot:
         """The kit of every reference of a plan that counts now, by the reference; None where one is to be built."""
         named = (*plan.subjects, *plan.peers)
         found = {subject.reference: self._fresh(SubjectRef.parse(subject.reference), architecture) for subject in named}
-        if plan.sentinel:
-            found[plan.sentinel] = found.get(plan.sentinel) or self._sentinel(plan.sentinel, architecture)
+        if plan.sentinel and plan.sentinel not in found:  # as a subject it is to be what its reference means now
+            found[plan.sentinel] = self._sentinel(plan.sentinel, architecture)
         return found
 
     def frozen_for(self, plan: Plan, kits: dict[str, KitManifest]) -> dict[str, KitManifest]:
@@ -87,26 +97,33 @@ class Depot:
         own = {subject.reference: kits[subject.reference] for subject in (*plan.subjects, *plan.peers)}
         if not plan.sentinel:
             return own
-        reference = SubjectRef.parse(plan.sentinel)
-        frozen = self.shelf.frozen()
-        kit = self.shelf.get(frozen.kit_id) if frozen else None
-        if why_freeze(reference, frozen, kit, self._worker_sha256) is not None:
-            kit = kits[plan.sentinel]
-            self.shelf.freeze(reference, kit)
-        assert kit is not None, "else it was frozen just now"
-        return {SENTINEL: kit, **own}
+        reference, fresh = SubjectRef.parse(plan.sentinel), kits[plan.sentinel]
+        kit = self._frozen(reference, fresh.build_profile.architecture)
+        if kit is None:
+            self.shelf.freeze(reference, fresh)
+        return {SENTINEL: kit or fresh, **own}
 
     def _fresh(self, reference: SubjectRef, architecture: str) -> KitManifest | None:
         kit, at = self.shelf.find(reference, architecture), self.shelf.meant_at(reference, architecture)
         if kit is None or at is None or kit.worker_source_sha256 != self._worker_sha256:
             return None
-        moves = reference.told_version is None and "#" not in reference.origin
-        return None if moves and datetime.now(UTC) - at > FRESH else kit
+        stale = _moves(reference) and datetime.now(UTC) - at > FRESH
+        return None if stale else kit
 
     def _sentinel(self, reference: str, architecture: str) -> KitManifest | None:
-        """The frozen kit, as long as it can stay what it is."""
-        wanted, frozen = SubjectRef.parse(reference), self.shelf.frozen()
+        wanted = SubjectRef.parse(reference)
+        return self._frozen(wanted, architecture) or self._fresh(wanted, architecture)
+
+    def _frozen(self, reference: SubjectRef, architecture: str) -> KitManifest | None:
+        """The sentinel's kit, as long as it can stay what it is."""
+        frozen = self.shelf.frozen(architecture)
         kit = self.shelf.get(frozen.kit_id) if frozen else None
-        if why_freeze(wanted, frozen, kit, self._worker_sha256) is None:
-            return kit
-        return self._fresh(wanted, architecture)
+        return kit if why_freeze(reference, frozen, kit, self._worker_sha256) is None else None
+
+    def _packed(self, kit_id: str) -> Path:
+        return self.shelf.root / ".packed" / f"{kit_id}.tar"
+
+
+def _moves(reference: SubjectRef) -> bool:
+    """Whether a reference may come to mean another version by itself."""
+    return reference.told_version is None and not _FIXED_ORIGIN.fullmatch(reference.origin)

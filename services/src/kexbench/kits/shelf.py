@@ -3,7 +3,8 @@
     <root>/<library>-<version>-<kit_id>/   a kit; read-only files, never changed; probe.json may come later
     <root>/refs/<reference>.json           which kit a reference meant last, and from which ingredients;
                                            <reference>,<architecture>.json for another than this machine's
-    <root>/sentinel.json                   which kit is frozen as the sentinel
+    <root>/sentinel.json                   which kit is frozen as the sentinel; sentinel,<architecture>.json for
+                                           another than this machine's
     <root>/logs/<reference>.log            the last failed attempt of a reference
     <root>/.scratch/                       attempts under way; whoever holds the lock may clear it
 
@@ -166,7 +167,7 @@ class Shelf:
             if target.exists():
                 if not _differences(target):
                     return False
-                damaged = self.root / f".damaged-{manifest.kit_id}"
+                damaged = self.root / f".{manifest.kit_id}.damaged"  # a name that no kit is looked for under
                 shutil.rmtree(damaged, ignore_errors=True)
                 target.rename(damaged)
                 shutil.rmtree(damaged, ignore_errors=True)
@@ -192,13 +193,13 @@ class Shelf:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC) if path.is_file() else None
 
     def freeze(self, ref: SubjectRef, kit: KitManifest) -> None:
-        """Make a kit of this shelf the sentinel."""
+        """Make a kit of this shelf the sentinel of its architecture."""
         frozen = Sentinel(reference=str(ref), kit_id=kit.kit_id, frozen_at=datetime.now(UTC))
-        write_whole(self._sentinel_path, _document(frozen))
+        write_whole(self._sentinel_path(kit.build_profile.architecture), _document(frozen))
 
-    def frozen(self) -> Sentinel | None:
-        """What is frozen as the sentinel, or None."""
-        return read_sentinel(self._sentinel_path)
+    def frozen(self, architecture: str | None = None) -> Sentinel | None:
+        """What is frozen as the sentinel of an architecture, this machine's by default, or None."""
+        return read_sentinel(self._sentinel_path(architecture or platform.machine()))
 
     def list(self) -> tuple[KitManifest, ...]:
         """Every kit, by library, version, source and variant. Folders that hold no kit are passed over."""
@@ -229,9 +230,8 @@ class Shelf:
         """Every difference between a kit and its manifest, in words; none when it is sound. Raises KeyError."""
         return _differences(self.folder(kit_id))
 
-    @property
-    def _sentinel_path(self) -> Path:
-        return self.root / "sentinel.json"
+    def _sentinel_path(self, machine: str) -> Path:
+        return self.root / ("sentinel.json" if machine == platform.machine() else f"sentinel,{machine}.json")
 
     def _add_probe(self, built: Path, manifest: KitManifest) -> None:
         """To a kit that has none, from an equal one."""

@@ -56,14 +56,15 @@ class JobOrder(BaseModel):
     @classmethod
     def of(cls, run: Run, job: Job) -> Self:
         """The order of a job of a run that is started."""
+        cases = tuple(case for case in run.plan.cases if case.case_id in job.case_ids)
         needed = {reference for block in job.blocks for reference in block}
-        needed |= {case.peer_reference for case in run.plan.cases if case.peer_reference}
+        needed |= {case.peer_reference for case in cases if case.peer_reference}
         return cls(
             run_id=run.run_id,
             seed=f"{run.run_id}/{job.job_id}",
             job=job,
             measure=run.plan.measure,
-            cases=tuple(case for case in run.plan.cases if case.case_id in job.case_ids),
+            cases=cases,
             kits={reference: kit for reference, kit in run.kits.items() if reference in needed},
             material={case_id: run.material[case_id] for case_id in job.case_ids},
         )
