@@ -11,9 +11,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
-from kexbench.api import control, exporting, lab, reading, supplying, uploading
+from kexbench.api import control, exporting, lab, monitoring, reading, supplying, uploading
 from kexbench.api.access import Gatekeeper
 from kexbench.api.dependencies import Supplies
+from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
 from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
@@ -75,9 +76,12 @@ def create_app(store: Store, gatekeeper: Gatekeeper, pages: Path | None, supplie
         redoc_url=None,
     )
     install_problem_handlers(app)
+    app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     for routes in (reading, exporting, lab, control, supplying, uploading):
         app.include_router(routes.router, prefix=API_PREFIX)
+
+    app.include_router(monitoring.router)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]

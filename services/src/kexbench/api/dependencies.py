@@ -7,6 +7,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import ProblemError
 from kexbench.domain.plans import Plan
 from kexbench.kits.depot import Depot
@@ -39,5 +40,10 @@ def supplies_of(request: Request) -> Supplies:
     return cast(Supplies, found)
 
 
+def _monitoring(request: Request) -> Monitoring:
+    return cast(Monitoring, request.app.state.monitoring)
+
+
+TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheStore = Annotated[Store, Depends(_store)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from fastapi import APIRouter
 
 from kexbench.api.access import Caller, TheCaller, admit
-from kexbench.api.dependencies import TheStore
+from kexbench.api.dependencies import TheMonitoring, TheStore
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run
@@ -87,8 +87,19 @@ def stored_invocations(store: TheStore, run_id: str) -> list[StoredInvocation]:
 
 
 @router.post("/runs/{run_id}/invocations", operation_id="post_invocation", status_code=204)
-def post_invocation(store: TheStore, caller: TheCaller, run_id: str, invocation: Invocation) -> None:
+def post_invocation(
+    store: TheStore, monitoring: TheMonitoring, caller: TheCaller, run_id: str, invocation: Invocation
+) -> None:
     """Store one invocation, whole. Sending it again changes nothing."""
+    try:
+        _store_invocation(store, caller, run_id, invocation)
+    except ProblemError:
+        monitoring.uploaded("refused")
+        raise
+    monitoring.uploaded("stored")
+
+
+def _store_invocation(store: Store, caller: Caller, run_id: str, invocation: Invocation) -> None:
     admit(caller, "run", "job", run_id=run_id, job_id=invocation.job_id)
     run = known_run(store, run_id)
     if fault := misfit(run, invocation):

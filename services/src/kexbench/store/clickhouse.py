@@ -22,6 +22,7 @@ from kexbench.store.port import (
     NegotiatedRow,
     OutcomeRow,
     RunProgress,
+    RunStateRow,
     SampleRow,
     Selection,
     SubjectRow,
@@ -139,6 +140,15 @@ class ClickHouseStore(Connection):
             },
         )
         return [row["run_id"] for row in found]
+
+    def run_states(self) -> list[RunStateRow]:
+        found = self._query(
+            "SELECT state, count() AS runs, min(newest) AS since FROM (SELECT run_id, max(at) AS newest,"
+            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS state FROM run_events GROUP BY run_id)"
+            " GROUP BY state ORDER BY state",
+            {"life": [str(state) for state in RunState]},
+        )
+        return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in found]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}

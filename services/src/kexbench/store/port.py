@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostFacts
-from kexbench.domain.runs import JobAttempt, Run, RunEvent
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 
 
@@ -31,6 +31,15 @@ class RunProgress:
     invocations_stored: int
     discarded_batches: int
     preempted_batches: int
+
+
+@dataclass(frozen=True)
+class RunStateRow:
+    """How many runs are in a state, and since when the one that came to it first."""
+
+    state: RunState
+    runs: int
+    since: datetime
 
 
 @dataclass(frozen=True)
@@ -145,6 +154,7 @@ class Store(Protocol):
         """Ids of the runs that something is still to happen to by itself, the oldest first."""
         ...
 
+    def run_states(self) -> list[RunStateRow]: ...
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]: ...
     def invocations(self, run_id: str) -> set[InvocationKey]: ...
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:

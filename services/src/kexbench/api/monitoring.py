@@ -1,0 +1,72 @@
+"""What monitoring is told: the states of runs, and what became of uploads. In Prometheus' text format."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from kexbench.domain.runs import RunState
+from kexbench.store.port import Store
+
+router = APIRouter()
+
+
+class Monitoring:
+    """Of one application. States are read from the store whenever somebody asks; `clock` says what time it is."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_Runs(store, clock))
+        words = "Uploads of invocations, by what became of them."
+        self._uploads = Counter("kexbench_uploads", words, ["result"], registry=self._registry)
+        for result in ("stored", "refused"):
+            self._uploads.labels(result)  # told as 0 from the start, so that the first one is an increase
+
+    def uploaded(self, result: Literal["stored", "refused"]) -> None:
+        self._uploads.labels(result).inc()
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class _Runs(Collector):
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._clock = clock
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        """So that registering does not ask the store."""
+        return [_runs(), _seconds()]
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        known = {row.state: row for row in self._store.run_states()}
+        runs, seconds = _runs(), _seconds()
+        for state in RunState:
+            row = known.get(state)
+            runs.add_metric([state], row.runs if row else 0)
+            if state.is_open:
+                waited = (self._clock() - row.since).total_seconds() if row else 0.0
+                seconds.add_metric([state], max(0.0, waited))
+        yield runs
+        yield seconds
+
+
+def _runs() -> GaugeMetricFamily:
+    return GaugeMetricFamily("kexbench_runs", "Runs by their state.", labels=["state"])
+
+
+def _seconds() -> GaugeMetricFamily:
+    words = "How long nothing has changed about the run that is longest in a state, of those that have not ended."
+    return GaugeMetricFamily("kexbench_run_state_seconds", words, labels=["state"])
+
+
+@router.get("/metrics", include_in_schema=False)
+def metrics(request: Request) -> Response:
+    """For Prometheus."""
+    monitoring: Monitoring = request.app.state.monitoring
+    return Response(monitoring.text(), media_type=CONTENT_TYPE_LATEST)
