@@ -5,6 +5,7 @@ import tarfile
 from pathlib import Path
 
 from kexbench.domain.kits import KitManifest
+from kexbench.kits.extraction import UnsafeMember, extract
 from kexbench.kits.recipe import MANIFEST_NAME, hash_files
 
 KIT_MAX_BYTES = 1 << 30
@@ -33,14 +34,14 @@ def unpack(archive: Path, kit_id: str, kit: Path) -> KitManifest:
     try:
         with tarfile.open(archive, "r:") as packed:  # never compressed, so no more comes out than went in
             _check_members(packed.getmembers(), kit_id)
-            packed.extractall(kit, filter="data")
+            extract(packed, kit)
         manifest = KitManifest.model_validate_json((kit / MANIFEST_NAME).read_bytes())
         if manifest.kit_id != kit_id:
             raise DamagedKit(f"kit {manifest.kit_id} arrived in place of {kit_id}")
         if hash_files(kit) != manifest.files:
             raise DamagedKit(f"the files of kit {kit_id} are not those that its manifest names")
         _make_read_only(kit)
-    except (OSError, ValueError, tarfile.TarError) as error:
+    except (OSError, ValueError, tarfile.TarError, UnsafeMember) as error:
         shutil.rmtree(kit, ignore_errors=True)
         raise DamagedKit(f"kit {kit_id} can't be unpacked: {error}") from error
     except DamagedKit:

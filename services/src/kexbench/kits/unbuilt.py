@@ -8,6 +8,7 @@ from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 
 from kexbench.kits.errors import Stage, StepFailed
+from kexbench.kits.extraction import UnsafeMember, extract
 from kexbench.kits.tree import LAYOUTS
 
 _ASSIGNMENT = re.compile(r'^([A-Z_]+)="?([^"\s]*)"?\s*$', re.MULTILINE)
@@ -91,9 +92,9 @@ def unpack(archive: Path, folder: Path) -> Path:
     """
     try:
         with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
-    except tarfile.FilterError as error:
-        raise StepFailed("fetch", f"{archive} has a member that leads outside: {error}", "don't build it") from error
+            extract(packed, folder)
+    except UnsafeMember as error:
+        raise StepFailed("fetch", f"{archive} is not safe: {error}", "don't build it") from error
     except _DAMAGED as error:
         raise _unreadable(archive, "fetch", error) from error
     top = list(folder.iterdir())

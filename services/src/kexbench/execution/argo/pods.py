@@ -51,7 +51,7 @@ def own_container(
     return {
         "image": image,
         "image_pull_policy": settings.image_pull_policy,
-        "command": ["python", "-m", "kexbench.agent", *arguments],
+        "command": ["python3", "-m", "kexbench.agent", *arguments],
         "env": [v1.EnvVar(name=name, value=value) for name, value in environment.items()] + _told_by_kubernetes(),
         "resources": _exactly({"cpu": str(pool.cpus), "memory": pool.memory}),
         "security_context": _confined(read_only=True),
