@@ -349,6 +349,22 @@ def test_a_pod_that_is_being_started_for_too_long_is_told_and_ends_the_run_after
     assert world.told([*STARTED, (state, detail)], late=True)[0] is RunState.FAILED
 
 
+def test_a_pod_that_is_new_is_not_given_up_for_what_an_earlier_one_waited_for() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),))
+    new = replace(world, pending=(replace(world.pending[0], created_at=LATER),))
+    assert new.decide([*STARTED, world.told(STARTED)], late=True) == ()
+
+
+def test_a_pod_without_its_image_does_not_wait_for_its_turn_whoever_is_on_the_nodes() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),), busy=frozenset(["amd-1"]))
+    assert world.told([*STARTED, world.told(STARTED)], late=True)[0] is RunState.FAILED
+
+
+def test_trouble_that_is_gone_is_not_said_to_be_over_before_something_runs() -> None:
+    noted = [*STARTED, (RUNNING, "pool arm.n1 has no ready node")]
+    assert World(workflows=of_jobs(Phase.PENDING)).decide(noted) == ()
+
+
 def test_a_run_that_goes_on_after_waiting_says_so_once() -> None:
     noted = [*STARTED, (RUNNING, "pool arm.n1 has no ready node")]
     world = World(workflows=of_jobs(Phase.RUNNING))

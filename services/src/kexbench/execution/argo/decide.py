@@ -40,9 +40,9 @@ class RunView:
         cancelled = self.newest.state.is_open and self.has_been(RunState.CANCELLING)
         return RunState.CANCELLING if cancelled else self.newest.state
 
-    def has_been(self, state: RunState, words: str = "") -> bool:
-        """Whether this series came to a state, with words that begin so."""
-        return any(event.state is state and event.detail.startswith(words) for event in self.events)
+    def has_been(self, state: RunState, beginning: str = "") -> bool:
+        """Whether this series came to a state, with words that begin like this."""
+        return any(event.state is state and event.detail.startswith(beginning) for event in self.events)
 
 
 @dataclass(frozen=True)
