@@ -223,10 +223,10 @@ def _resume(stage: Stage) -> None:
         stage.control.become(stage.run.run_id, RunState.QUEUED, "resumed")
 
 
-def _trouble(stage: Stage) -> None:
+def _trouble(stage: Stage, reason: str = "ErrImagePull") -> None:
     series = stage.control.view(stage.run.run_id).series
     labels = {**names.labels_of(stage.run.run_id, series), names.POOL: "amd-epyc"}
-    stage.cluster.pods = [PendingPod("pod", labels, stage.cluster.now, "ErrImagePull", "not found")]
+    stage.cluster.pods = [PendingPod("pod", labels, stage.cluster.now, reason, "not found")]
 
 
 def _run_a_workflow(name: str, stage: Stage) -> None:
@@ -249,6 +249,9 @@ MOVES: dict[str, Move] = {
     "a workflow is deleted": _delete_what_was_told,
     "a kit is missing": lambda stage: stage.control.kits.update({KITS[0]: None}),
     "a pod can't start": _trouble,
+    "no node takes a pod": lambda stage: _trouble(stage, "Unschedulable"),
+    "another run's pod is on the node": lambda stage: stage.cluster.busy.add("amd-epyc-1"),
+    "no pod is on the node": lambda stage: stage.cluster.busy.clear(),
     "nodes are gone": lambda stage: stage.cluster.nodes.clear(),
     "somebody cancels": _cancel,
     "somebody resumes": _resume,

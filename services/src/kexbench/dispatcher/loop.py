@@ -94,6 +94,7 @@ class Dispatcher:
                 for pool in run.plan.pools
                 if pool in self._pools
             },
+            busy=self._cluster.busy_nodes(),
             stored=self._control.stored_invocations(run.run_id),
         )
 

@@ -59,6 +59,7 @@ class ClusterContract:
         assert (pod.name, pod.labels[names.POOL]) == ("waits", "amd-epyc")
         assert pod.reason in ("", "Unschedulable")
         assert bed.cluster.pending_pods(names.labels_of(RUN_ID, 2)) == ()
+        assert bed.cluster.busy_nodes() == frozenset()
 
     def test_a_lease_is_held_by_one_until_it_is_not_heard_of_any_more(self, bed: Bed) -> None:
         held = bed.cluster.hold_lease

@@ -22,6 +22,7 @@ class FakeCluster:
         self.found: dict[str, WorkflowView] = {}
         self.nodes: dict[str, Mapping[str, str]] = {}
         self.pods: list[PendingPod] = []
+        self.busy: set[str] = set()
         self.leases: dict[str, Lease] = {}
 
     def submit(self, manifest: Mapping[str, Any]) -> bool:
@@ -58,6 +59,10 @@ class FakeCluster:
     def pending_pods(self, labels: Mapping[str, str]) -> tuple[PendingPod, ...]:
         self._ask()
         return tuple(pod for pod in self.pods if labels.items() <= pod.labels.items())
+
+    def busy_nodes(self) -> frozenset[str]:
+        self._ask()
+        return frozenset(self.busy)
 
     def hold_lease(self, name: str, identity: str) -> bool:
         self._ask()

@@ -38,10 +38,9 @@ QUEUED, BUILDING, RUNNING, CANCELLING = (state for state in RunState if state.is
 SUBMITTED = (RUNNING, "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1")
 STARTED = [(QUEUED, ""), (RUNNING, ""), SUBMITTED]
 PENDING_AFTER_S = 900
-LATER = NOON + timedelta(seconds=PENDING_AFTER_S)
+LATER = NOON + timedelta(seconds=PENDING_AFTER_S + 60)
 IMAGE = ("ImagePullBackOff", 'Back-off pulling image "registry.example/kexbench/runner:1": not found')
 NO_FIT = ("Unschedulable", "0/3 nodes are available: 3 Insufficient cpu.")
-TURN = ("Unschedulable", "0/3 nodes are available: 2 node(s) didn't match pod anti-affinity rules.")
 
 
 @dataclass
@@ -54,6 +53,7 @@ class World:
     nodes: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: {"amd-epyc": ("amd-1", "amd-2"), "arm.n1": ("arm-1",)}
     )
+    busy: frozenset[str] = frozenset()
     stored: Mapping[str, int] = field(default_factory=dict)
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
@@ -61,7 +61,7 @@ class World:
             RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), state=state, detail=detail)
             for second, (state, detail) in enumerate(events)
         ]
-        seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.stored)
+        seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored)
         return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
 
     def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[RunState, str]:
@@ -245,8 +245,9 @@ def test_a_missing_image_is_told_at_once_and_ends_the_run_after_a_while() -> Non
     )
     actions = world.decide([*STARTED, (RUNNING, detail)], late=True)
     assert actions[:2] == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
-    assert world.told(STARTED, late=True)[0] is RunState.FAILED
-    assert world.told(STARTED, late=True)[1].startswith("given up after 15 minutes of waiting: 2 pods of pool amd-epyc")
+    ended, why = world.told([*STARTED, (RUNNING, detail)], late=True)
+    assert ended is RunState.FAILED
+    assert why.startswith("given up after 15 minutes of waiting: 2 pods of pool amd-epyc")
 
 
 def test_a_missing_image_of_the_builder_ends_the_run_as_well() -> None:
@@ -255,8 +256,10 @@ def test_a_missing_image_of_the_builder_ends_the_run_as_well() -> None:
         workflows=(workflow(KITS_WORKFLOW, Phase.PENDING),),
         pending=(waiting("amd-epyc", ("ErrImagePull", "not found")),),
     )
-    assert world.told([(QUEUED, ""), (BUILDING, "")], late=True)[0] is RunState.FAILED
-    assert Stop(KITS_WORKFLOW) in world.decide([(QUEUED, ""), (BUILDING, "")], late=True)
+    events = [(QUEUED, ""), (BUILDING, "")]
+    events.append(world.told(events))
+    assert world.told(events, late=True)[0] is RunState.FAILED
+    assert Stop(KITS_WORKFLOW) in world.decide(events, late=True)
 
 
 def test_two_names_of_one_trouble_are_told_once_each() -> None:
@@ -276,7 +279,7 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
     )
     expected = "pool arm.n1 has no ready node: add one with the pool's labels, or look why its nodes are not ready"
     assert world.told(STARTED) == (RUNNING, expected)
-    assert world.told(STARTED, late=True) == (
+    assert world.told([*STARTED, (RUNNING, expected)], late=True) == (
         RunState.FAILED,
         (
             f"given up after 15 minutes of waiting: {expected}. "
@@ -307,28 +310,59 @@ def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> Non
             "Do the pool's nodes have its labels, its CPUs and memory, and only taints it tolerates?"
         ),
     )
-    assert world.told(STARTED, late=True)[0] is RunState.FAILED
+    assert world.told([*STARTED, (state, detail)], late=True)[0] is RunState.FAILED
 
 
 def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes() -> None:
-    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", TURN),))
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", NO_FIT),), busy=frozenset(["amd-2"]))
     assert world.decide(STARTED, late=True) == ()
+    idle = replace(world, busy=frozenset(["arm-1"]))
+    assert idle.told(STARTED, late=True)[0] is RUNNING, "between two turns it is told, and not given up"
+    again = [*STARTED, idle.told(STARTED)]
+    assert world.told(again, late=True) == (RUNNING, words.GOES_ON)
+    assert idle.told([*again, (RUNNING, words.GOES_ON)], late=True)[0] is RUNNING
 
 
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_wait_for_their_turn() -> None:
-    pods = (waiting("amd-epyc", TURN), waiting("arm.n1", IMAGE, "pod-2"))
-    world = World(workflows=of_jobs(Phase.PENDING), pending=pods)
-    assert world.told(STARTED, late=True)[0] is RUNNING
+    pods = (waiting("amd-epyc", NO_FIT), waiting("arm.n1", IMAGE, "pod-2"))
+    world = World(workflows=of_jobs(Phase.PENDING), pending=pods, busy=frozenset(["amd-1"]))
+    assert world.decide([*STARTED, world.told(STARTED)], late=True) == ()
 
 
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_measure() -> None:
     amd, arm = of_jobs(Phase.RUNNING)[0], of_jobs(Phase.PENDING)[1]
     world = World(workflows=(amd, arm), pending=(waiting("arm.n1", IMAGE),))
-    assert world.told(STARTED, late=True)[0] is RUNNING
+    assert world.decide([*STARTED, world.told(STARTED)], late=True) == ()
 
 
 def test_a_pod_that_is_just_being_started_is_no_news() -> None:
     assert World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", ("", "")),)).decide(STARTED) == ()
+
+
+def test_a_pod_that_is_being_started_for_too_long_is_told_and_ends_the_run_after_a_while() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", ("", "")),))
+    state, detail = world.told(STARTED, late=True)
+    assert (state, detail) == (
+        RUNNING,
+        "1 pod of pool amd-epyc can't start: no reason is told. Look at pod pod-1",
+    )
+    assert world.told([*STARTED, (state, detail)], late=True)[0] is RunState.FAILED
+
+
+def test_a_pod_that_is_new_is_not_given_up_for_what_an_earlier_one_waited_for() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),))
+    new = replace(world, pending=(replace(world.pending[0], created_at=LATER),))
+    assert new.decide([*STARTED, world.told(STARTED)], late=True) == ()
+
+
+def test_a_pod_without_its_image_does_not_wait_for_its_turn_whoever_is_on_the_nodes() -> None:
+    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),), busy=frozenset(["amd-1"]))
+    assert world.told([*STARTED, world.told(STARTED)], late=True)[0] is RunState.FAILED
+
+
+def test_trouble_that_is_gone_is_not_said_to_be_over_before_something_runs() -> None:
+    noted = [*STARTED, (RUNNING, "pool arm.n1 has no ready node")]
+    assert World(workflows=of_jobs(Phase.PENDING)).decide(noted) == ()
 
 
 def test_a_run_that_goes_on_after_waiting_says_so_once() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kexbench.execution.argo.cluster import Phase, TaskView
-from kexbench.execution.argo.views import pending_pod, takes_pods, workflow_view
+from kexbench.execution.argo.views import node_held, pending_pod, takes_pods, workflow_view
 
 WORKFLOW = "kexbench-run-r-1-0"
 Object = dict[str, Any]
@@ -132,3 +132,9 @@ def test_a_node_takes_pods_that_is_ready_and_not_cordoned(status: str, cordoned:
     conditions = [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": status}]
     node = {"spec": {"unschedulable": cordoned}, "status": {"conditions": conditions}}
     assert takes_pods(node) is takes
+
+
+@pytest.mark.parametrize(("phase", "held"), [("Pending", "amd-1"), ("Running", "amd-1"), ("Failed", None)])
+def test_a_pod_has_its_node_until_it_ends(phase: str, held: str | None) -> None:
+    assert node_held({"spec": {"nodeName": "amd-1"}, "status": {"phase": phase}}) == held
+    assert node_held({"spec": {}, "status": {"phase": phase}}) is None

@@ -11,9 +11,6 @@ from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
 from kexbench.execution.argo.workflows import WantedKit, chunks_of
 
-_TURN = "anti-affinity"
-"""In what the scheduler says of a pod whose nodes have a pod of kexbench each: it is another's turn."""
-
 
 @dataclass(frozen=True)
 class RunView:
@@ -43,9 +40,9 @@ class RunView:
         cancelled = self.newest.state.is_open and self.has_been(RunState.CANCELLING)
         return RunState.CANCELLING if cancelled else self.newest.state
 
-    def has_been(self, state: RunState, words: str = "") -> bool:
-        """Whether this series came to a state, with words that begin so."""
-        return any(event.state is state and event.detail.startswith(words) for event in self.events)
+    def has_been(self, state: RunState, beginning: str = "") -> bool:
+        """Whether this series came to a state, with words that begin like this."""
+        return any(event.state is state and event.detail.startswith(beginning) for event in self.events)
 
 
 @dataclass(frozen=True)
@@ -59,6 +56,8 @@ class Seen:
     pending: tuple[PendingPod, ...]
     nodes: Mapping[str, tuple[str, ...]]
     """Ready nodes of each pool of the plan that there is."""
+    busy: frozenset[str]
+    """Nodes that have a pod of kexbench, of whatever run."""
     stored: Mapping[str, int]
     """How many invocations of each job are stored."""
 
@@ -146,8 +145,7 @@ def _waiting_for_kits(found: _Situation) -> tuple[Action, ...]:
         return (BuildKits(missing), Record(RunState.BUILDING, words.building(missing)))
     if workflow.phase.has_ended:
         return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow)),)
-    notes = list(_notes(found))
-    return _giving_up(found, notes) or _note(view, RunState.BUILDING, "; ".join(notes) or words.building(missing))
+    return _watching(found, RunState.BUILDING, [], words.building(missing))
 
 
 def _running(found: _Situation) -> tuple[Action, ...]:
@@ -158,11 +156,7 @@ def _running(found: _Situation) -> tuple[Action, ...]:
         return _without_pools(found) or (SubmitJobs(left), Record(RunState.RUNNING, words.submitted(left)))
     gone = _gone(found)
     if found.open:
-        notes = [*([words.lost(gone)] if gone else []), *_notes(found)]
-        if given_up := _giving_up(found, notes):
-            return given_up
-        quiet = view.newest.detail in ("", words.GOES_ON) or view.newest.detail.startswith(words.SUBMITTED)
-        return _note(view, RunState.RUNNING, "; ".join(notes) or (view.newest.detail if quiet else words.GOES_ON))
+        return _watching(found, RunState.RUNNING, [words.lost(gone)] if gone else [], words.GOES_ON)
     tasks = {task.of: task for workflow in found.seen.workflows for task in workflow.tasks}
     if not left:
         return (Record(RunState.FINISHED, words.finished(_failed(tasks.values()))),)
@@ -186,28 +180,47 @@ def _without_pools(found: _Situation) -> tuple[Action, ...]:
     return (*_stops(found.open), Record(RunState.FAILED, words.unknown_pools(unknown))) if unknown else ()
 
 
-def _giving_up(found: _Situation, notes: Sequence[str]) -> tuple[Action, ...]:
-    """The end of a run of which nothing runs and every pod has waited for too long."""
-    waiting = [pod for pod in found.seen.pending if not _waits_its_turn(pod)]
-    others = len(found.seen.pending) > len(waiting)
+def _watching(found: _Situation, state: RunState, notes: list[str], quiet: str) -> tuple[Action, ...]:
+    """What is done while workflows are open: trouble is told, and given up when it lasts."""
+    view = found.view
+    waiting = [pod for pod in found.seen.pending if not _waits_its_turn(pod, found.seen)]
+    waits = list(_waits(found, waiting))
     runs = any(task.phase is Phase.RUNNING for workflow in found.open for task in workflow.tasks)
-    if not waiting or others or runs or not all(found.is_long_ago(pod.created_at) for pod in waiting):
-        return ()
-    told = notes or [words.waits(waiting, waiting[0].labels.get(names.POOL, "unknown"))]
-    detail = words.given_up(told, found.pending_after_s, *found.progress)
-    return (*_stops(found.open), Record(RunState.FAILED, detail))
+    goes_on = runs or len(waiting) < len(found.seen.pending)
+    if waits and not goes_on and _has_lasted(found, waiting, waits):
+        detail = words.given_up(waits, found.pending_after_s, *found.progress)
+        return (*_stops(found.open), Record(RunState.FAILED, detail))
+    if told := "; ".join([*notes, *waits, *_other_notes(found)]):
+        return _note(view, state, told)
+    # After trouble, nothing is said before something runs; without any, only what is built has news.
+    was_quiet = words.is_quiet(view.newest.detail)
+    return _note(view, state, quiet) if (state is RunState.BUILDING if was_quiet else goes_on) else ()
 
 
-def _notes(found: _Situation) -> Iterator[str]:
-    """What keeps a run waiting, in words that don't change while it does."""
-    pods = sorted(found.seen.pending, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
-    for pool, group in groupby(pods, key=lambda pod: pod.labels.get(names.POOL, "")):
-        waiting = [pod for pod in group if pod.reason and not _waits_its_turn(pod)]
-        if waiting and not found.seen.nodes.get(pool):
+def _has_lasted(found: _Situation, waiting: Sequence[PendingPod], waits: Sequence[str]) -> bool:
+    """Whether pods have waited for too long, and for what is told now: a pod that was waiting for its turn has not."""
+    since: datetime | None = None
+    for event in found.view.events:
+        if words.is_quiet(event.detail):
+            since = None
+        elif since is None and any(note in event.detail for note in waits):
+            since = event.at
+    return since is not None and found.is_long_ago(max(since, *(pod.created_at for pod in waiting)))
+
+
+def _waits(found: _Situation, waiting: Sequence[PendingPod]) -> Iterator[str]:
+    """What pods wait for, in words that don't change while they do. One that is just being started is no news."""
+    news = [pod for pod in waiting if pod.reason or found.is_long_ago(pod.created_at)]
+    by_pool = sorted(news, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
+    for pool, group in groupby(by_pool, key=lambda pod: pod.labels.get(names.POOL, "")):
+        if not found.seen.nodes.get(pool):
             yield words.no_node(pool)
             continue
-        for _, alike in groupby(waiting, key=lambda pod: pod.reason):
+        for _, alike in groupby(group, key=lambda pod: pod.reason):
             yield words.waits(list(alike), pool)
+
+
+def _other_notes(found: _Situation) -> Iterator[str]:
     for workflow in found.open:
         if workflow.phase is Phase.UNSEEN and found.is_long_ago(workflow.created_at):
             yield words.unseen(workflow)
@@ -234,12 +247,15 @@ def _stops(workflows: Sequence[WorkflowView]) -> tuple[Action, ...]:
 
 
 def _note(view: RunView, state: RunState, detail: str) -> tuple[Action, ...]:
-    """An event, unless it was told before: what comes and goes, such as two reasons of one trouble, is told once."""
-    if detail == words.GOES_ON:
-        return () if view.newest.detail == detail else (Record(state, detail),)
-    told = any((event.state, event.detail) == (state, detail) for event in view.events)
+    """An event, unless it was told since things last went well: two reasons of one trouble may take turns."""
+    since = max((at for at, event in enumerate(view.events) if words.is_quiet(event.detail)), default=-1)
+    recent = view.events[-1:] if words.is_quiet(detail) else view.events[since + 1 :]
+    told = any((event.state, event.detail) == (state, detail) for event in recent)
     return () if told else (Record(state, detail),)
 
 
-def _waits_its_turn(pod: PendingPod) -> bool:
-    return pod.reason == "Unschedulable" and _TURN in pod.message
+def _waits_its_turn(pod: PendingPod, seen: Seen) -> bool:
+    """Whether a pod of kexbench is on a node that it could have. What the scheduler says doesn't tell: of several
+    reasons against a node it gives the first, which is rather that its CPUs are taken."""
+    pool = pod.labels.get(names.POOL, "")
+    return pod.reason == "Unschedulable" and not seen.busy.isdisjoint(seen.nodes.get(pool, ()))

@@ -16,8 +16,9 @@ from lightkube.resources.coordination_v1 import Lease
 from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import PatchType
 
+from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, WorkflowView
-from kexbench.execution.argo.views import pending_pod, takes_pods, workflow_view
+from kexbench.execution.argo.views import node_held, pending_pod, takes_pods, workflow_view
 
 _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
 _REMEDIES = {
@@ -86,6 +87,11 @@ class LightkubeCluster:
                 Pod, namespace=self._namespace, labels=dict(labels), fields={"status.phase": "Pending"}
             )
             return tuple(pending_pod(pod.to_dict()) for pod in found)
+
+    def busy_nodes(self) -> frozenset[str]:
+        with _telling("listing pods"):
+            found = self._client.list(Pod, namespace=self._namespace, labels={names.PART_OF: names.KEXBENCH})
+            return frozenset(filter(None, (node_held(pod.to_dict()) for pod in found)))
 
     def hold_lease(self, name: str, identity: str) -> bool:
         with _telling(f"holding lease {name}"):

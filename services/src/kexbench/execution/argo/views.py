@@ -38,6 +38,12 @@ def pending_pod(pod: Object) -> PendingPod:
     )
 
 
+def node_held(pod: Object) -> str | None:
+    """The node that a pod has until it ends, or None."""
+    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    return None if ended else (pod.get("spec") or {}).get("nodeName")
+
+
 def takes_pods(node: Object) -> bool:
     conditions = (node.get("status") or {}).get("conditions") or []
     ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)

@@ -10,6 +10,7 @@ from kexbench.execution.argo.workflows import LOST, RETRIES, WantedKit
 
 SUBMITTED = "jobs submitted"
 """Begins the event that says that the jobs of a series were submitted; `decide` reads it again."""
+BUILDING = "building"
 GOES_ON = "what was waited for is there: the run goes on"
 RESUME = "resume the run to measure what is left"
 _LISTED = 3
@@ -29,8 +30,13 @@ _REMEDIES = (
 )
 
 
+def is_quiet(detail: str) -> bool:
+    """Whether an event of an open run tells of no trouble."""
+    return detail in ("", GOES_ON) or detail.startswith((SUBMITTED, BUILDING))
+
+
 def building(missing: Sequence[WantedKit]) -> str:
-    return f"building {_count(len(missing), 'kit')}: {_some(map(str, missing))}"
+    return f"{BUILDING} {_count(len(missing), 'kit')}: {_some(map(str, missing))}"
 
 
 def kits_gone(missing: Sequence[WantedKit], workflow: str) -> str:
