@@ -15,7 +15,7 @@ class UnsafeMember(Exception):
 
 def extract(packed: tarfile.TarFile, folder: Path) -> None:
     """Lay out all members in `folder`, as files of whoever does so. Raises UnsafeMember, TarError and OSError."""
-    packed.extraction_filter = staticmethod(lambda member, _: member)  # type: ignore[method-assign, assignment]
+    packed.extraction_filter = staticmethod(lambda member, _: member)
     root = folder.resolve()
     for member in packed:
         _check(member)
