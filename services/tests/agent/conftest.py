@@ -1,0 +1,168 @@
+"""A service as a cluster has it, on loopback, with real kits of the fake backend; and pods that use it."""
+
+import platform
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+
+import httpx
+import pytest
+import uvicorn
+
+from kexbench.agent.environment import JobPod
+from kexbench.agent.fetch import fetch
+from kexbench.api.access import Caller, Role
+from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.dependencies import Supplies
+from kexbench.api.tokens import TokenError
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.plans import Job
+from kexbench.domain.runs import Run
+from kexbench.kits import Shelf, WorkerSource
+from kexbench.kits.depot import Depot
+from kexbench.kits.transport import pack
+from kexbench.material.shelf import MaterialShelf
+from kexbench.planning.plan import make_plan
+from kexbench.settings import Settings
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.uplink import Uplink
+from tests.builders import SPEC, a_catalogue
+
+HERE = platform.machine()
+EXCLUSIVE = SPEC.replace("invocations: 6", "invocations: 2")
+SHARED = EXCLUSIVE.replace("invocations: 2", "invocations: 2, isolation: best-effort")
+
+
+@dataclass
+class KnownCallers:
+    """Whoever was let in, by the token, which is a name."""
+
+    callers: dict[str, Caller] = field(default_factory=dict)
+
+    def identify(self, token: str) -> Caller:
+        if token not in self.callers:
+            raise TokenError("nobody is known by this token")
+        return self.callers[token]
+
+
+@dataclass
+class Pod:
+    """A pod of a job: what it is told, its way to the service, and what it said."""
+
+    told: JobPod
+    api: Uplink
+    said: list[str] = field(default_factory=list)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def fetch(self) -> None:
+        fetch(self.told, self.api, self.say)
+
+
+@dataclass
+class Service:
+    """The API around a store and a depot, each caller let in by name."""
+
+    url: str
+    store: ClickHouseStore
+    depot: Depot
+    material: Path
+    folder: Path
+    gatekeeper: KnownCallers
+    fakes: Shelf
+    uplinks: list[Uplink] = field(default_factory=list)
+
+    def admit(self, name: str, role: Role, **bound: str) -> Path:
+        """The token file of a caller who is let in from now on."""
+        self.gatekeeper.callers[name] = Caller(role, name, **bound)
+        file = self.folder / f"{name}.token"
+        file.write_text(name)
+        return file
+
+    def supply(self, reference: str) -> str:
+        """Send the kit of a fake subject as a builder would; its id."""
+        kit = self.fakes.add(SubjectRef.parse(reference))
+        archive = self.folder / f"{kit.kit_id}.tar"
+        pack(self.fakes.folder(kit.kit_id), archive)
+        with self.depot.arrival(kit.kit_id) as arrival:
+            arrival.write(archive.read_bytes())
+            arrival.take()
+        self.depot.shelf.means(kit.ref, HERE, kit.kit_id, "ingredients")
+        return kit.kit_id
+
+    def queued(self, spec: str) -> Run:
+        """A run that somebody asked for."""
+        asked = self._post("submitter", "/runs", {"spec_text": spec}).json()["run_id"]
+        run = self.store.run(asked)
+        assert run is not None
+        return run
+
+    def started(self, spec: str = EXCLUSIVE) -> Run:
+        """A run that the dispatcher started, with the kits of its fake subjects."""
+        queued = self.queued(spec)
+        for subject in queued.plan.subjects:
+            self.supply(subject.reference)
+        self._post("dispatcher", f"/runs/{queued.run_id}/start", None)
+        run = self.store.run(queued.run_id)
+        assert run is not None
+        return run
+
+    def pod(self, run: Run, job: Job | None = None, *, name: str = "pod-1", attempt: int = 1) -> Pod:
+        """A pod for a job of a run, by default for its first one, on a node of its own."""
+        job = job or run.plan.jobs[0]
+        uid, node = f"uid-of-{name}", f"node-of-{name}"
+        told = JobPod(
+            api_url=self.url,
+            token_file=self.admit(name, "job", run_id=run.run_id, job_id=job.job_id, pod=name, pod_uid=uid, node=node),
+            run_id=run.run_id,
+            job_id=job.job_id,
+            attempt=attempt,
+            cpus=1,
+            pod_name=name,
+            pod_uid=uid,
+            node_name=node,
+            work=self.folder / name,
+        )
+        self.uplinks.append(Uplink(self.url, told.token_file, print, patience_s=60, longest_wait_s=0.1))
+        return Pod(told, self.uplinks[-1])
+
+    def _post(self, name: Role, path: str, body: object) -> httpx.Response:
+        token = self.admit(name, name).read_text()
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.post(
+            self.url + API_PREFIX + path, json=body, headers=headers, timeout=60, trust_env=False
+        ).raise_for_status()
+
+
+MakePod = Callable[..., Pod]
+
+
+@pytest.fixture
+def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> Iterator[Service]:
+    depot = Depot(tmp_path / "kits", WorkerSource(Settings().workers).sha256())
+    material = MaterialShelf(tmp_path / "material")
+    supplies = Supplies(
+        depot=depot,
+        material=material,
+        plan=lambda text, file: make_plan(text, file, a_catalogue()),
+        architectures=lambda: {"local": HERE},
+    )
+    gatekeeper = KnownCallers()
+    app = create_app(empty_store, gatekeeper, None, supplies)
+    # It listens before the server runs, so whoever asks too early waits in the queue.
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5))
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    found = Service(url, empty_store, depot, material.folder, tmp_path, gatekeeper, fake_shelf)
+    try:
+        yield found
+    finally:
+        for link in found.uplinks:
+            link.close()
+        server.should_exit = True
+        thread.join()

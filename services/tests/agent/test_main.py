@@ -1,0 +1,113 @@
+"""What a pod ends with: Argo reads the exit status, people the last line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kexbench.agent import __main__ as agent
+from kexbench.agent.environment import BuilderPod, JobPod
+from kexbench.agent.measure import NotIsolated, RunnerFailed
+from kexbench.kits import KitError
+from kexbench.kits.transport import DamagedKit
+from kexbench.uplink import Refused, Unreachable, Uplink
+
+ENVIRONMENT = {
+    "API_URL": "http://127.0.0.1:9",
+    "TOKEN_FILE": "/nowhere/token",
+    "RUN_ID": "run",
+    "JOB_ID": "job",
+    "ATTEMPT": "4",
+    "CPUS": "2",
+    "POD_NAME": "pod",
+    "POD_UID": "uid",
+    "NODE_NAME": "node",
+    "REFERENCE": "fake@1.0",
+    "ARCHITECTURE": "x86_64",
+}
+UNMADE = KitError("fake@1.0", "compile", "the compiler says no", "install another", Path("/work/log"))
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(f"KEXBENCH_{name}", value)
+
+
+@pytest.mark.parametrize(
+    ("action", "end", "status", "last_line"),
+    [
+        ("fetch", None, 0, ""),
+        ("measure", True, 0, ""),
+        ("build", None, 0, ""),
+        ("measure", False, 3, ""),
+        ("fetch", Unreachable("nobody answers"), 1, "nobody answers"),
+        ("measure", Unreachable("nobody answers"), 1, "nobody answers"),
+        ("measure", RunnerFailed("the runner ended with status 2"), 1, "the runner ended with status 2"),
+        ("fetch", DamagedKit("kit 0 is damaged"), 2, "kit 0 is damaged"),
+        (
+            "build",
+            UNMADE,
+            2,
+            "fake@1.0: compile failed: the compiler says no; remedy: install another; log: /work/log",
+        ),
+        ("measure", NotIsolated("shared; say best-effort"), 4, "shared; say best-effort"),
+        ("fetch", Refused(409, "not started"), 5, "not started"),
+        ("measure", Refused(403, "another pod's"), 5, "another pod's"),
+        ("build", Refused(422, "damaged"), 5, "damaged"),
+    ],
+)
+def test_every_end_has_its_status_and_says_why(
+    action: str,
+    end: Exception | bool | None,
+    status: int,
+    last_line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def do(pod: object, api: object, say: object) -> bool | None:
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    monkeypatch.setattr(agent, action, do)
+    assert agent.main([action]) == status
+    said = capsys.readouterr().err.splitlines()
+    assert said == ([last_line] if last_line else [])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [([], "not nothing"), (["dance"], "not dance"), (["fetch", "measure"], "not fetch measure")],
+)
+def test_what_it_cannot_do_is_told_with_what_it_can(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert agent.main(arguments) == 2
+    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build is to be done, {says}"
+
+
+def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def do(pod: object, api: object, say: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(agent, "fetch", do)
+    with pytest.raises(AssertionError):
+        agent.main(["fetch"])
+
+
+def test_what_to_do_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[JobPod | BuilderPod] = []
+
+    def do(pod: JobPod | BuilderPod, api: Uplink, say: Callable[[str], None]) -> None:
+        seen.append(pod)
+
+    monkeypatch.setattr(agent, "fetch", do)
+    monkeypatch.setattr(agent, "build", do)
+    agent.main(["fetch"])
+    agent.main(["build"])
+    job, builder = seen
+    assert isinstance(job, JobPod)
+    assert (job.path, job.attempt, job.cpus, job.work) == ("/runs/run/jobs/job", 4, 2, Path("/work"))
+    assert isinstance(builder, BuilderPod)
+    assert (builder.reference, builder.architecture) == ("fake@1.0", "x86_64")
