@@ -14,6 +14,10 @@ from devcluster.processes import Processes
 ADMIN = ("admin", ("system:masters",))
 _MANIFESTS = Path(__file__).parent / "manifests"
 _SERVER = f"https://{HOST}"
+_ARGO_KINDS = (
+    *("clusterworkflowtemplates", "cronworkflows", "workflowartifactgctasks", "workflows"),
+    *("workflowtaskresults", "workflowtasksets", "workflowtemplates"),
+)
 _COREFILE = """\
 . {{
     ready {host}:8181
@@ -111,6 +115,9 @@ class ControlPlane:
         """Name service, namespaces, storage, and Argo with the resource definitions that know every field."""
         self._kubectl("apply", "--server-side", f"--filename={_MANIFESTS}")
         self._kubectl("apply", "--server-side", f"--kustomize={self.binaries.argo_crds('3.7')}")
+        kinds = ",".join(f"{kind}.argoproj.io" for kind in _ARGO_KINDS)
+        served = partial(self.succeeds, "get", kinds, "--all-namespaces")
+        self.processes.wait_until("Argo's resources", served, "kube-apiserver")
         corefile = self.state.folder / "Corefile"
         names = self.kubeconfig("coredns", "system:coredns")
         corefile.write_text(_COREFILE.format(host=HOST, domain=DOMAIN, kubeconfig=names))
@@ -143,4 +150,10 @@ class ControlPlane:
         subprocess.run(self._command(*words), stdout=subprocess.DEVNULL, check=True)
 
     def _command(self, *words: str) -> list[str | Path]:
-        return [self.binaries.kubernetes / "kubectl", f"--kubeconfig={self.state.inner_kubeconfig}", *words]
+        return kubectl_command(self.binaries, self.state, self.state.inner_kubeconfig, *words)
+
+
+def kubectl_command(binaries: Binaries, state: State, kubeconfig: Path, *words: str) -> list[str | Path]:
+    """kubectl with these words; what it remembers of a cluster ends with the cluster."""
+    memory = f"--cache-dir={state.folder / 'kubectl-cache'}"
+    return [binaries.kubernetes / "kubectl", f"--kubeconfig={kubeconfig}", memory, *words]
