@@ -11,6 +11,7 @@ from devcluster.binaries import build_binaries
 from devcluster.cache import say
 from devcluster.cluster import inside_network, require_root, running_cluster
 from devcluster.containerd import image_store
+from devcluster.control_plane import kubectl_command
 from devcluster.errors import DevclusterError
 from devcluster.images import build_images
 from devcluster.inner import Inside, run_inside
@@ -59,7 +60,8 @@ def _do(chosen: argparse.Namespace, state: State) -> int:
     elif chosen.verb == "up":
         _up(state, chosen.nodes, not chosen.shared_cpus)
     elif chosen.verb == "kubectl":
-        _replace([str(build_binaries().kubernetes / "kubectl"), f"--kubeconfig={state.kubeconfig}", *chosen.words])
+        command = kubectl_command(build_binaries(), state, state.kubeconfig, *chosen.words)
+        _replace([str(word) for word in command])
     elif chosen.verb == "run":
         require_root()
         _replace(inside_network(state, chosen.words))

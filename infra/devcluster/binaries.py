@@ -31,16 +31,13 @@ class Binaries:
     kubernetes: Path
     argo: Path
     coredns: Path
+    pause: Path
     tools: Path
     crds: Path
 
     @property
     def helm(self) -> Path:
         return self.tools / "helm"
-
-    @property
-    def pause(self) -> Path:
-        return self.tools / "pause"
 
     def argo_crds(self, line: str, strictness: str = "full") -> Path:
         """Resource definitions of Argo 3.7 or 4.0; `full` ones know every field, `minimal` ones none."""
@@ -53,7 +50,8 @@ def build_binaries() -> Binaries:
         kubernetes=_compiled("kubernetes", _build_kubernetes),
         argo=_compiled("argo", _build_argo, HERE / "crds" / "go.sum"),
         coredns=_compiled("coredns", lambda module, to: _go_build(module, to, ".")),
-        tools=_compiled("tools", lambda module, to: _go_build(module, to, "./pause", "helm.sh/helm/v4/cmd/helm")),
+        pause=_compiled("pause", lambda module, to: _go_build(module, to, ".")),
+        tools=_compiled("tools", lambda module, to: _go_build(module, to, "helm.sh/helm/v4/cmd/helm")),
         crds=made_once("crds", [HERE / "crds" / "go.mod", HERE / "crds" / "go.sum"], _copy_crds),
     )
 

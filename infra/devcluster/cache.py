@@ -2,7 +2,6 @@
 
 import fcntl
 import hashlib
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -48,7 +47,6 @@ def made_once(name: str, parts: Iterable[str | bytes | Path], make: Callable[[Pa
             _remove(scratch)
             scratch.mkdir()
             make(scratch)
-            os.sync()
             scratch.rename(folder)
     return folder
 

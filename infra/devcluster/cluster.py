@@ -142,9 +142,11 @@ def _keep_logs(state: State) -> None:
 def _end(process: "subprocess.Popen[str]") -> None:
     """Closing its input ends the cluster; unshare returns when no process is left in its namespaces."""
     assert process.stdin is not None
+    assert process.stdout is not None
     process.stdin.close()
     try:
         process.wait(_END_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()  # and with it, by --kill-child, everything
         process.wait()
+    process.stdout.close()

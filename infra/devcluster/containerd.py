@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from devcluster.archive import Image, write_archive
@@ -13,6 +14,7 @@ from devcluster.cache import made_once, say
 from devcluster.debian import node_programs
 from devcluster.errors import DevclusterError
 from devcluster.images import PAUSE
+from devcluster.layers import Layer
 
 SOCKET = "/run/containerd/containerd.sock"
 _START_TIMEOUT_S = 60
@@ -53,57 +55,79 @@ def program_path() -> str:
 
 
 def image_store(images: Sequence[Image]) -> Path:
-    """containerd's root folder with these images in it, unpacked; made once for the same images."""
+    """containerd's root folder with these images in it, unpacked; made once for the same images.
+
+    What is below the sources comes from a store that is made first, so that a change of sources unpacks those only.
+    """
+    lower = [Image(f"{each.name}-lower", each.layers[:-1] or each.layers, (), each.user) for each in images]
+    present = {layer for each in lower for layer in each.layers}
+    base = _store("images-lower", lower, None, ())
+    return _store("images", images, base, present)
+
+
+def _store(name: str, images: Sequence[Image], base: Path | None, present: Collection[Layer]) -> Path:
     machine = os.uname().machine
     parts = [f"{image.name} {hashlib.sha256(image.config(machine)).hexdigest()}" for image in images]
 
     def make(folder: Path) -> None:
-        say(f"unpacking {len(images)} images for the nodes")
-        work = folder / "work"
-        work.mkdir()
-        socket = f"/run/kexbench-import-{os.getpid()}.sock"
-        write_config(work / "config.toml", folder / "root", str(work / "state"), socket, work)
-        with (work / "log").open("wb") as log:
-            # Its mounts go with it.
-            command = ["unshare", "-m", "containerd", "--config", str(work / "config.toml")]
-            daemon = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "PATH": program_path()})
-        try:
-            _import(socket, images, machine, work / "log")
-        finally:
-            daemon.terminate()
-            daemon.wait()
-            Path(socket).unlink(missing_ok=True)
-            Path(f"{socket}.ttrpc").unlink(missing_ok=True)
-        shutil.rmtree(work)
+        say(f"unpacking {len(images)} images for the nodes" + (", their sources only" if base else ""))
+        if base:
+            clone_store(base, folder / "root")
+        with _daemon(folder / "root", folder / "work") as socket:
+            _import(socket, images, machine, present)
+        shutil.rmtree(folder / "work")
 
-    return made_once("images", parts, make) / "root"
+    return made_once(name, parts, make) / "root"
 
 
-def _import(socket: str, images: Sequence[Image], machine: str, log: Path) -> None:
-    ctr = ["ctr", "--address", socket, "--namespace", "k8s.io"]
-    environment = {**os.environ, "PATH": program_path()}
-    deadline = time.monotonic() + _START_TIMEOUT_S
-    while subprocess.run([*ctr, "version"], env=environment, capture_output=True, check=False).returncode != 0:
-        if time.monotonic() > deadline:
-            raise DevclusterError(f"containerd did not start:\n{log.read_text()[-2000:]}")
-        time.sleep(0.1)
+@contextmanager
+def _daemon(root: Path, work: Path) -> Iterator[str]:
+    """A containerd that only imports; its mounts go with it."""
+    work.mkdir()
+    socket = f"/run/kexbench-import-{os.getpid()}.sock"
+    write_config(work / "config.toml", root, str(work / "state"), socket, work)
+    command = ["unshare", "--mount", "containerd", "--config", str(work / "config.toml")]
+    with (work / "log").open("wb") as log:
+        daemon = subprocess.Popen(command, stdout=log, stderr=log, env=_environment())
+    try:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        version = [*_ctr(socket), "version"]
+        while subprocess.run(version, env=_environment(), capture_output=True, check=False).returncode != 0:
+            if time.monotonic() > deadline or daemon.poll() is not None:
+                raise DevclusterError(f"containerd did not start:\n{(work / 'log').read_text()[-2000:]}")
+            time.sleep(0.1)
+        yield socket
+    finally:
+        daemon.terminate()
+        daemon.wait()
+        Path(socket).unlink(missing_ok=True)
+        Path(f"{socket}.ttrpc").unlink(missing_ok=True)
+
+
+def _import(socket: str, images: Sequence[Image], machine: str, present: Collection[Layer]) -> None:
     with subprocess.Popen(
-        [*ctr, "images", "import", "-"],
-        env=environment,
+        [*_ctr(socket), "images", "import", "-"],
+        env=_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     ) as importer:
         assert importer.stdin is not None
         assert importer.stderr is not None
-        try:
-            write_archive(importer.stdin, images, machine)
+        with suppress(BrokenPipeError):  # what it has to say follows
+            write_archive(importer.stdin, images, machine, present)
             importer.stdin.close()
-        except BrokenPipeError:
-            pass  # what it has to say follows
         said = importer.stderr.read().decode(errors="replace")
     if importer.returncode != 0:
         raise DevclusterError(f"containerd did not take the images:\n{said[-2000:]}")
+
+
+def _ctr(socket: str) -> list[str]:
+    return ["ctr", "--address", socket, "--namespace", "k8s.io"]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PATH": program_path()}
 
 
 def clone_store(store: Path, target: Path) -> None:

@@ -150,4 +150,10 @@ class ControlPlane:
         subprocess.run(self._command(*words), stdout=subprocess.DEVNULL, check=True)
 
     def _command(self, *words: str) -> list[str | Path]:
-        return [self.binaries.kubernetes / "kubectl", f"--kubeconfig={self.state.inner_kubeconfig}", *words]
+        return kubectl_command(self.binaries, self.state, self.state.inner_kubeconfig, *words)
+
+
+def kubectl_command(binaries: Binaries, state: State, kubeconfig: Path, *words: str) -> list[str | Path]:
+    """kubectl with these words; what it remembers of a cluster ends with the cluster."""
+    memory = f"--cache-dir={state.folder / 'kubectl-cache'}"
+    return [binaries.kubernetes / "kubectl", f"--kubeconfig={kubeconfig}", memory, *words]

@@ -32,6 +32,7 @@ _ENVIRONMENT = {
     "PYTHONPATH": f"/{_SOURCES}:/{_PACKAGES}",
     "PYTHONUNBUFFERED": "1",
 }
+_PROGRAMS = {"PATH": "/bin"}
 _NOT_SOURCES = shutil.ignore_patterns("__pycache__", "build", "*.actual")
 
 
@@ -51,8 +52,8 @@ def build_images(binaries: Binaries) -> tuple[Image, ...]:
     compilers = (base, _layer("builder", builder, without=runner), common[1])
     database = _layer("packages-local", local, without=packages, prefix=_PACKAGES)
     return (
-        Image(PAUSE, (_program_layer("pause", binaries.pause),), ("/pause",), USER),
-        Image(ARGOEXEC, (_program_layer("argoexec", binaries.argo / "argoexec"),), ("argoexec",), USER, {"PATH": "/"}),
+        Image(PAUSE, (_program_layer("pause", binaries.pause / "pause"),), ("pause",), USER, _PROGRAMS),
+        Image(ARGOEXEC, (_program_layer("argoexec", binaries.argo / "argoexec"),), ("argoexec",), USER, _PROGRAMS),
         _kexbench("runner", (*common, _sources_layer("runner")), ("kexbench", "--help")),
         _kexbench("builder", (*compilers, _sources_layer("builder")), ("kexbench", "--help")),
         _kexbench("service", (*common, database, _sources_layer("service")), ("kexbench", "serve")),
@@ -157,11 +158,12 @@ def _program_layer(name: str, program: Path) -> Layer:
         tree = folder / "tree"
         (tree / "tmp").mkdir(parents=True)
         (tree / "tmp").chmod(0o1777)
-        shutil.copy(program, tree / name)
+        (tree / "bin").mkdir()
+        shutil.copy(program, tree / "bin" / name)
         write_layer(folder / "layer.tar", tree)
         shutil.rmtree(tree)
 
-    return read_layer(made_once(f"layer-{name}", [program.parent.name], make) / "layer.tar")
+    return read_layer(made_once(f"layer-{name}", ["bin", program.parent.name], make) / "layer.tar")
 
 
 def _output(command: list[str]) -> str:

@@ -17,6 +17,7 @@ from devcluster.processes import Processes
 VOLUMES = "/var/lib/kexbench-volumes"
 VOLUME_COUNT = 3
 """As manifests/storage.yaml names them."""
+_KUBELET = "/var/lib/kubelet"
 _WATCH_S = 1.0
 
 
@@ -65,7 +66,7 @@ def run_node(orders: Orders) -> None:
     programs = Path(orders.kubernetes)
     kubelet: list[str | Path] = [programs / "kubelet", f"--config={folder / 'kubelet.json'}"]
     kubelet += [f"--kubeconfig={orders.kubeconfig}", f"--hostname-override={orders.name}"]
-    kubelet += [f"--node-ip={orders.address}", f"--root-dir={folder / 'kubelet'}", f"--cert-dir={folder / 'pki'}"]
+    kubelet += [f"--node-ip={orders.address}", f"--root-dir={_KUBELET}", f"--cert-dir={folder / 'pki'}"]
     kubelet += [f"--node-labels={POOL_LABEL}={orders.pool}", f"--register-with-taints={orders.taints}"]
     processes.start(f"{orders.name}-kubelet", kubelet, path)
     proxy: list[str | Path] = [programs / "kube-proxy", f"--config={folder / 'kube-proxy.json'}"]
@@ -81,6 +82,10 @@ def _mount_own_places(folder: Path) -> None:
     _mount("--make-rshared", "/")
     for place in ("/run", "/var/log", "/var/lib"):
         _mount("-t", "tmpfs", "tmpfs", place)
+    # The paths of the kubelet's sockets would become too long.
+    (folder / "kubelet").mkdir()
+    Path(_KUBELET).mkdir()
+    _mount("--bind", str(folder / "kubelet"), _KUBELET)
     Path(VOLUMES).mkdir()
     for number in range(1, VOLUME_COUNT + 1):
         volume = folder / "volumes" / str(number)

@@ -1,4 +1,4 @@
-// Helm, which installs the chart, and what fills a pod that waits.
+// Helm, which installs the chart.
 module kexbench.dev/devcluster/tools
 
 go 1.26.0

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from devcluster.cluster import Cluster, running_cluster
+from devcluster.control_plane import kubectl_command
 from devcluster.plan import State
 
 NAMESPACE = "test-devcluster"
@@ -38,7 +39,7 @@ def kubectl(devcluster: Cluster) -> Kubectl:
 
     def run(*words: str, given: object = None) -> str:
         done = subprocess.run(
-            [devcluster.binaries.kubernetes / "kubectl", f"--kubeconfig={devcluster.kubeconfig}", *words],
+            kubectl_command(devcluster.binaries, devcluster.state, devcluster.kubeconfig, *words),
             input=json.dumps(given),
             capture_output=True,
             text=True,

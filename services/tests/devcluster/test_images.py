@@ -3,6 +3,7 @@
 import io
 import json
 import tarfile
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -70,22 +71,39 @@ def test_an_archive_holds_a_shared_layer_once_and_the_images_that_use_it(tmp_pat
         Image("local.test/small:dev", (shared,), ("true",), 65532),
         Image("local.test/large:dev", (shared, more), ("true",), 65532, {"NAME": "value"}),
     )
-    stream = io.BytesIO()
-    write_archive(stream, images, "x86_64")
-    stream.seek(0)
-    with tarfile.open(fileobj=stream) as tar:
-        assert len([name for name in tar.getnames() if name.endswith(".tar")]) == 2
-        manifest = json.load(_member(tar, "manifest.json"))
-        assert [each["RepoTags"] for each in manifest] == [["local.test/small:dev"], ["local.test/large:dev"]]
-        config = json.load(_member(tar, manifest[1]["Config"]))
-    assert config["rootfs"]["diff_ids"] == [f"sha256:{shared.digest}", f"sha256:{more.digest}"]
+    blobs = archived(images)
+    assert blobs.keys() >= {shared.digest, more.digest}
+    index = json.loads(blobs["index.json"])["manifests"]
+    assert [each["annotations"]["io.containerd.image.name"] for each in index] == [image.name for image in images]
+    manifest = json.loads(blobs[index[1]["digest"].removeprefix("sha256:")])
+    assert [layer["digest"] for layer in manifest["layers"]] == [f"sha256:{shared.digest}", f"sha256:{more.digest}"]
+    config = json.loads(blobs[manifest["config"]["digest"].removeprefix("sha256:")])
     assert config["config"]["User"] == "65532:65532"
+    assert config["config"]["Env"] == ["NAME=value"]
 
 
-def _member(tar: tarfile.TarFile, name: str) -> io.BufferedReader:
-    member = tar.extractfile(name)
-    assert isinstance(member, io.BufferedReader)
-    return member
+def test_layers_that_the_store_has_are_left_out(tmp_path: Path) -> None:
+    there = layer_of(tree(tmp_path / "one", a="1"), "there")
+    new = layer_of(tree(tmp_path / "two", b="1"), "new")
+    blobs = archived((Image("local.test/any:dev", (there, new), ("true",), 65532),), left_out={there})
+    assert new.digest in blobs
+    assert there.digest not in blobs
+
+
+def archived(images: Sequence[Image], left_out: Collection[Layer] = ()) -> dict[str, bytes]:
+    """The members of the archive, by the last part of their names; each must be in it once."""
+    stream = io.BytesIO()
+    write_archive(stream, images, "x86_64", left_out)
+    stream.seek(0)
+    found: dict[str, bytes] = {}
+    with tarfile.open(fileobj=stream) as tar:
+        for member in tar:
+            file = tar.extractfile(member)
+            assert file is not None
+            name = Path(member.name).name
+            assert name not in found
+            found[name] = file.read()
+    return found
 
 
 def test_what_fails_midway_is_not_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
