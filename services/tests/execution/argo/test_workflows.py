@@ -151,7 +151,9 @@ def test_no_two_pods_of_kexbench_are_on_a_node_at_once(template: Manifest) -> No
 
 @pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
 def test_no_registry_is_asked_what_to_start(template: Manifest) -> None:
-    assert all(container["command"][:3] == ["python3", "-m", "kexbench.agent"] for container in our_containers(template))
+    assert all(
+        container["command"][:3] == ["python3", "-m", "kexbench.agent"] for container in our_containers(template)
+    )
 
 
 def test_a_kit_is_built_on_the_first_pool_of_its_architecture() -> None:
