@@ -1,0 +1,100 @@
+"""kexbench as the chart installs it into the cluster of the tests, and what is asked of it."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
+
+from devcluster.cluster import Cluster
+from tests.cluster.conftest import Kubectl
+
+NAMESPACE, JOBS = "kexbench", "kexbench-jobs"
+CHART = Path(__file__).parents[3] / "charts" / "kexbench"
+VALUES = Path(__file__).with_name("values.yaml")
+_FETCH = "import sys, urllib.request; sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1]).read())"
+SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: NAME }
+subjects:
+  - openssl: system
+  - gnutls: system
+pools: [POOLS]
+matrix:
+  protocol: [TLSv1.3]
+  keyExchange: [ECDHE-ECDSA]
+  group: [X25519]
+measure: { invocations: INVOCATIONS, batches: 4, maxDuration: 20m }
+"""
+
+
+@dataclass(frozen=True)
+class Kexbench:
+    cluster: Cluster
+    kubectl: Kubectl
+    token: Path
+
+    @property
+    def url(self) -> str:
+        at = ("get", "service", "kexbench-api", "--namespace", NAMESPACE)
+        return f"http://{self.kubectl(*at, '--output=jsonpath={.spec.clusterIP}')}:8350"
+
+    def command(self, *words: str) -> "subprocess.Popen[str]":
+        """`kexbench` as a person of the cluster would start it."""
+        settings = {"KEXBENCH_API_URL": self.url, "KEXBENCH_TOKEN_FILE": str(self.token)}
+        inside = self.cluster.inside([sys.executable, "-m", "kexbench.cli.main", *words])
+        return subprocess.Popen(
+            inside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings}
+        )
+
+    def submit(self, folder: Path, *, pools: str = "pool-a, pool-b", invocations: int = 4) -> str:
+        """The id of the run."""
+        spec = folder / "spec.yaml"
+        text = SPEC.replace("POOLS", pools).replace("INVOCATIONS", str(invocations))
+        spec.write_text(text.replace("NAME", folder.name.replace("_", "-").lower()[:60].strip("-")))
+        return str(self.done(self.command("submit", str(spec), "--json"))["run_id"])
+
+    def done(self, started: "subprocess.Popen[str]", status: int = 0) -> dict[str, Any]:
+        """What a command printed as JSON once it has ended."""
+        printed, said = started.communicate(timeout=900)
+        assert started.returncode == status, said + printed
+        found: dict[str, Any] = json.loads(printed)
+        return found
+
+    def get(self, path: str) -> Any:
+        inside = self.cluster.inside([sys.executable, "-c", _FETCH, f"{self.url}/api/v1{path}"])
+        return json.loads(subprocess.run(inside, capture_output=True, text=True, check=True).stdout)
+
+    def wait_for(self, run_id: str, words: str) -> dict[str, Any]:
+        """The run's summary once its state is this one, or what is said of it holds these words. Fails the test where
+        the run ends otherwise."""
+        for attempt in Retrying(
+            retry=retry_if_exception_type(_NotYet), wait=wait_fixed(1), stop=stop_after_delay(600), reraise=True
+        ):
+            with attempt:
+                summary: dict[str, Any] = self.get(f"/runs/{run_id}")["summary"]
+                if words == summary["state"] or words in summary["detail"]:
+                    return summary
+                assert summary["state"] not in ("finished", "failed", "cancelled"), summary
+                raise _NotYet(f"{summary['state']}: {summary['detail']}")
+        raise AssertionError("the last attempt raised")
+
+
+class _NotYet(Exception):
+    """What a run has come to so far."""
+
+
+def install(cluster: Cluster, kubectl: Kubectl, folder: Path) -> Kexbench:
+    helm = [str(cluster.binaries.tools / "helm"), f"--kubeconfig={cluster.kubeconfig}"]
+    words = ["upgrade", "--install", "kexbench", str(CHART), "--namespace", NAMESPACE, f"--values={VALUES}", "--wait"]
+    subprocess.run([*helm, *words, "--timeout=5m"], check=True, capture_output=True, text=True)
+    kubectl("create", "serviceaccount", "submitter", "--namespace", NAMESPACE)
+    token = folder / "token"
+    at = ("submitter", "--namespace", NAMESPACE, "--audience=kexbench", "--duration=4h")
+    token.write_text(kubectl("create", "token", *at))
+    return Kexbench(cluster, kubectl, token)
