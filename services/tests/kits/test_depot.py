@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pytest
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan, PlannedSubject
 from kexbench.kits import depot as depots
+from kexbench.kits import shelf as shelves
 from kexbench.kits.attempts import file_name
 from kexbench.kits.depot import FRESH, Depot
 from kexbench.kits.transport import DamagedKit, pack, unpack
@@ -140,14 +142,26 @@ def test_a_damaged_kit_on_the_shelf_and_what_was_packed_of_it_are_replaced(depot
     assert unpack(depot.archive(manifest.kit_id), manifest.kit_id, tmp_path / "arrived") == manifest
 
 
-def test_a_damaged_kit_that_a_kill_left_aside_is_never_taken_for_the_kit(depot: Depot, tmp_path: Path) -> None:
+def test_a_damaged_kit_that_a_kill_left_aside_is_never_taken_for_the_kit(
+    depot: Depot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     archive, manifest = archive_of(tmp_path)
-    aside = depot.shelf.root / f".{manifest.kit_id}.damaged"
-    lay_out(aside)
+    take(depot, manifest.kit_id, archive)
+    (depot.shelf.folder(manifest.kit_id) / "lib").mkdir()
+    (depot.shelf.folder(manifest.kit_id) / "lib/extra.so").write_bytes(b"")
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shelves, "sync", killed)
+        patched.setattr(shutil, "rmtree", lambda *_, **__: None)
+        with pytest.raises(KeyboardInterrupt):
+            take(depot, manifest.kit_id, archive)
     assert depot.shelf.list() == ()
     assert depot.shelf.get(manifest.kit_id) is None
     take(depot, manifest.kit_id, archive)
-    assert depot.shelf.folder(manifest.kit_id) != aside
+    assert depot.shelf.verify(manifest.kit_id) == ()
 
 
 def test_a_kit_leaves_as_it_came_and_is_packed_once(depot: Depot, tmp_path: Path) -> None:
