@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, whatever ends this process and whenever the power fails."""
 
 import os
+import secrets
 import shutil
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from pathlib import Path
 def write_whole(path: Path, content: bytes) -> None:
     """The file has the old content or the new one, never a part; its permissions stay."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with partial.open("wb") as file:
         file.write(content)
         file.flush()

@@ -12,17 +12,15 @@ import pytest
 
 from kexbench.agent import measure as measuring
 from kexbench.agent.isolation import Found
-from kexbench.agent.measure import REMEDY, NotIsolated, RunnerFailed, measure, refusals
+from kexbench.agent.measure import REMEDY, NotIsolated, RunnerFailed, measure
 from kexbench.domain.plans import Isolation
-from kexbench.domain.runs import JobAttempt, Run
-from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Invocation, Metric, Sample
 from kexbench.files import write_whole
 from kexbench.runner.results import read_results
-from kexbench.runner.ticket import JobOrder
 from kexbench.store.port import InvocationKey, SampleRow, Selection
 from kexbench.uplink import Refused, Unreachable
-from tests.agent.conftest import EXCLUSIVE, SHARED, Pod, Service
-from tests.builders import HOST, NOON, a_run
+from tests.agent.conftest import SHARED, Pod, Service
 
 CONFINED = Found(Isolation.EXCLUSIVE, "the pod has CPUs 1 for itself")
 AMONG_OTHERS = Found(Isolation.BEST_EFFORT, "the pod asked for 1 of 2 CPUs and may run on 2: they are shared")
@@ -182,20 +180,14 @@ def test_what_the_api_has_is_not_sent_again_and_what_it_lacks_is(
 
 
 @pytest.mark.usefixtures("among_others")
-def test_a_job_that_wants_cpus_for_itself_and_has_none_gives_an_error_a_case_and_no_number(service: Service) -> None:
+def test_a_job_that_wants_cpus_for_itself_and_has_none_measures_nothing_and_says_why(service: Service) -> None:
     run = service.started()
     pod = fetched(service, run)
     with pytest.raises(NotIsolated) as caught:
         measured(pod)
     assert str(caught.value) == f"{AMONG_OTHERS.reason}; {REMEDY}"
     assert "isolation: best-effort" in REMEDY
-    assert samples(service, run) == []
-    outcomes = service.store.outcomes(Selection(Metric.CPU_NS, run_id=run.run_id))
-    assert Counter((row.case.case_id, row.subject.source, row.kind, row.reason) for row in outcomes) == {
-        (case.case_id, source, OutcomeKind.ERROR, f"not isolated: {AMONG_OTHERS.reason}"): 1
-        for case in run.plan.cases
-        for source in ("1.0", "1.1")
-    }
+    assert service.store.invocations(run.run_id) == set()
     assert not (pod.told.work / "results.ndjson").exists()
     (attempt,) = service.store.attempts(run.run_id)
     assert attempt.isolation is Isolation.BEST_EFFORT
@@ -209,29 +201,6 @@ def test_a_job_that_does_with_shared_cpus_is_measured_on_them_and_its_attempt_sa
     assert len(samples(service, run)) == 4
     (attempt,) = service.store.attempts(run.run_id)
     assert attempt.isolation is Isolation.BEST_EFFORT
-
-
-def test_why_there_is_no_number_is_told_of_the_subjects_of_every_block() -> None:
-    run = a_run(spec=EXCLUSIVE.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6]"), host=None)
-    job = run.plan.jobs[1]
-    assert len(job.blocks) == 2
-    attempt = JobAttempt(
-        run_id=run.run_id,
-        job_id=job.job_id,
-        attempt=3,
-        host=HOST,
-        isolation=Isolation.BEST_EFFORT,
-        node="node",
-        pod="pod",
-        pod_uid="uid",
-        started_at=NOON,
-    )
-    found = list(refusals(JobOrder.of(run, job), attempt, AMONG_OTHERS))
-    assert [invocation.case_id for invocation in found] == [case.case_id for case in run.plan.cases]
-    for invocation in found:
-        assert sorted(outcome.subject for outcome in invocation.outcomes) == sorted(run.kits)
-        assert invocation.invocation in job.numbers
-        assert (invocation.attempt, invocation.samples) == (3, ())
 
 
 @pytest.mark.usefixtures("confined")

@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import FrameType
 from typing import Self
@@ -13,10 +13,9 @@ from kexbench.agent.isolation import Found, read_isolation
 from kexbench.api.models import StoredInvocation
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt
-from kexbench.domain.samples import Invocation, Outcome, OutcomeKind
 from kexbench.files import write_whole
 from kexbench.runner.__main__ import CANCELLED
-from kexbench.runner.host import LoadMeter, read_host_facts
+from kexbench.runner.host import read_host_facts
 from kexbench.runner.results import read_results
 from kexbench.runner.ticket import JobOrder
 from kexbench.uplink import Refused, Uplink
@@ -44,8 +43,6 @@ def measure(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> bool:
     attempt = announce(pod, api, isolation)
     say(f"attempt {attempt.attempt} at job {pod.job_id} on {pod.node_name}")
     if isolation.isolation is not Isolation.EXCLUSIVE and order.measure.isolation is Isolation.EXCLUSIVE:
-        for refusal in refusals(order, attempt, isolation):
-            api.send("POST", f"/runs/{pod.run_id}/invocations", refusal)
         raise NotIsolated(f"{isolation.reason}; {REMEDY}")
     with _Ending() as ending:
         status = _run(pod, order, attempt, ending)
@@ -79,28 +76,6 @@ def announce(pod: JobPod, api: Uplink, isolation: Found) -> JobAttempt:
             number += 1
         else:
             return attempt
-
-
-def refusals(order: JobOrder, attempt: JobAttempt, found: Found) -> Iterator[Invocation]:
-    """One invocation a case that says of every subject why there is no number."""
-    subjects = dict.fromkeys(reference for block in order.job.blocks for reference in block)
-    for case in order.cases:
-        yield Invocation(
-            run_id=order.run_id,
-            job_id=order.job.job_id,
-            attempt=attempt.attempt,
-            case_id=case.case_id,
-            invocation=order.job.numbers.start,
-            host_id=attempt.host.host_id,
-            host_load=LoadMeter().read(),
-            started_at=attempt.started_at.isoformat(timespec="milliseconds"),
-            negotiated={},
-            samples=(),
-            outcomes=tuple(
-                Outcome(subject=reference, kind=OutcomeKind.ERROR, reason=f"not isolated: {found.reason}")
-                for reference in subjects
-            ),
-        )
 
 
 def upload(pod: JobPod, api: Uplink, attempt: JobAttempt, say: Callable[[str], None]) -> None:

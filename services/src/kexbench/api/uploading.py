@@ -5,6 +5,7 @@ Everything sent is validated against the run's plan. All writes can be repeated.
 
 from datetime import UTC, datetime
 from http import HTTPStatus
+from threading import Lock
 
 from fastapi import APIRouter
 
@@ -18,6 +19,8 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent
 from kexbench.domain.samples import Invocation
 from kexbench.store.port import Store
 
+_one_at_a_time = Lock()
+"""Looking whether a number is taken and taking it are two steps."""
 MAX_UPLOAD_BYTES = 16 * 1024 * 1024
 """Of one request's body; the application refuses a larger one before it reads it."""
 
@@ -74,10 +77,12 @@ def put_attempt(store: TheStore, caller: TheCaller, run_id: str, job_id: str, at
         raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is of pod {caller.pod} on node {caller.node}")
     if known_run(store, run_id).job(job_id) is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no job {job_id}")
-    known = _attempt(store, run_id, job_id, attempt)
-    if known is None:
-        store.add_attempt(tried)
-    elif known.pod_uid != tried.pod_uid:
+    with _one_at_a_time:
+        known = _attempt(store, run_id, job_id, attempt)
+        if known is None:
+            store.add_attempt(tried)
+            return
+    if known.pod_uid != tried.pod_uid:
         detail = f"attempt {attempt} at job {job_id} is pod {known.pod}'s"
         raise ProblemError(HTTPStatus.CONFLICT, detail, "announce the next number")
 
