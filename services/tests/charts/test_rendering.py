@@ -19,12 +19,6 @@ from tests.charts.test_chart import CHART, ROOT
 
 EXAMPLES = sorted((CHART / "ci").glob("*.yaml"))
 NAMESPACE, JOBS = "kexbench", "kexbench-jobs"
-CLUSTER_SETTINGS = {
-    *("POOLS", "CLUSTER_NAMESPACE", "API_URL", "RUNNER_IMAGE", "BUILDER_IMAGE", "JOB_SERVICE_ACCOUNT"),
-    *("BUILDER_SERVICE_ACCOUNT", "SUBMITTERS", "DISPATCHER_SERVICE_ACCOUNT", "ACCESS", "TOKEN_FILE"),
-    "IMAGE_PULL_POLICY",
-}
-"""Settings that only a cluster has."""
 RIGHTS = {
     ("ClusterRole", None): {"tokenreviews: create", "nodes: get list"},
     ("Role", NAMESPACE): {"leases: create get update"},
@@ -184,7 +178,6 @@ def test_no_secret_stands_in_what_is_rendered(tools: Tools, example: Path) -> No
 @every_example
 def test_every_setting_is_one_that_the_service_reads(tools: Tools, example: Path) -> None:
     known = {f"KEXBENCH_{name.upper()}" for name in Settings.model_fields}
-    known |= {f"KEXBENCH_{name}" for name in CLUSTER_SETTINGS}
     for pod in pods(tools.render(example)):
         given = {variable["name"] for variable in pod["spec"]["containers"][0]["env"]}
         assert {name for name in given if name.startswith("KEXBENCH_")} <= known
