@@ -47,7 +47,7 @@ class Kexbench:
     def command(self, *words: str) -> "subprocess.Popen[str]":
         """`kexbench` as a person of the cluster would start it."""
         settings = {"KEXBENCH_API_URL": self.url, "KEXBENCH_TOKEN_FILE": str(self.token)}
-        inside = self.cluster.inside([sys.executable, "-m", "kexbench.cli.main", *words])
+        inside = self.cluster.inside([str(Path(sys.executable).with_name("kexbench")), *words])
         return subprocess.Popen(
             inside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings}
         )
