@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,18 @@ class Kexbench:
         return subprocess.Popen(
             inside, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings}
         )
+
+    @contextmanager
+    def said_by(self, pod: str) -> Iterator[Iterable[str]]:
+        """What a job's pod says, line by line as it says it, until it ends."""
+        words = ["logs", pod, "--namespace", JOBS, "--container=main", "--follow"]
+        command = [str(self.cluster.binaries.kubernetes / "kubectl"), f"--kubeconfig={self.cluster.kubeconfig}", *words]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as following:
+            assert following.stdout is not None
+            try:
+                yield following.stdout
+            finally:
+                following.terminate()
 
     def submit(self, folder: Path, *, pools: str = "pool-a, pool-b", invocations: int = 4) -> str:
         """The id of the run."""

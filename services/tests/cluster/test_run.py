@@ -72,9 +72,8 @@ def test_an_api_that_is_away_while_a_job_ends_loses_nothing(
     scale = ("scale", "deployment/kexbench-api", "--namespace", NAMESPACE)
     kubectl(*scale, "--replicas=0")
     kubectl("wait", "pod", "--namespace", NAMESPACE, "--selector=app.kubernetes.io/component=api", "--for=delete")
-    waits = "waiting for the API"
-    while waits not in kubectl("logs", name, "--namespace", JOBS, "--container=main", "--follow", "--limit-bytes=4000"):
-        pass
+    with kexbench.said_by(name) as lines:
+        assert any("waiting for the API" in line for line in lines)
     kubectl(*scale, "--replicas=1")
     kubectl("rollout", "status", "deployment/kexbench-api", "--namespace", NAMESPACE, "--timeout=300s")
     assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == counted(kexbench, run_id) == 20
