@@ -35,8 +35,9 @@ KEPT_S = 24 * 3600
 POD_KEPT = "120s"
 LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
 """What Kubernetes says of pods that their node or its keeper ended."""
-OURS = "exit code [2-5][)]"
-"""2 unusable, 3 cancelled, 4 not isolated, 5 refused by the API: another try would end the same way."""
+OURS = "(main|fetch): .*exit code [2-5][)]"
+"""2 unusable, 3 cancelled, 4 not isolated, 5 refused by the API: another try would end the same way. Of our containers
+only: Argo's own end with such a status when Kubernetes does not answer them."""
 
 _AGAIN = (
     f"not (lastRetry.message matches '{OURS}') and (lastRetry.status == 'Error' or lastRetry.message matches '{LOST}')"
