@@ -25,8 +25,8 @@ HOME = "opt/kexbench"
 _PACKAGES = f"{HOME}/packages"
 _SOURCES = f"{HOME}/services/src"
 _ENVIRONMENT = {
-    "KEXBENCH_CACHE": "/work/cache",
-    "KEXBENCH_HOME": "/work/home",
+    "KEXBENCH_CACHE": "/var/lib/kexbench/cache",
+    "KEXBENCH_HOME": "/var/lib/kexbench/home",
     "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONPATH": f"/{_SOURCES}:/{_PACKAGES}",

@@ -25,7 +25,7 @@ ENVIRONMENT = {
     "REFERENCE": "fake@1.0",
     "ARCHITECTURE": "x86_64",
 }
-UNMADE = KitError("fake@1.0", "compile", "the compiler says no", "install another", Path("/work/log"))
+UNMADE = KitError("fake@1.0", "compile", "the compiler says no", "install another", Path("/var/lib/kexbench/log"))
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
             "build",
             UNMADE,
             2,
-            "fake@1.0: compile failed: the compiler says no; remedy: install another; log: /work/log",
+            "fake@1.0: compile failed: the compiler says no; remedy: install another; log: /var/lib/kexbench/log",
         ),
         ("measure", NotIsolated("shared; say best-effort"), 4, "shared; say best-effort"),
         ("fetch", Refused(409, "not started"), 5, "not started"),
@@ -108,6 +108,6 @@ def test_what_to_do_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> Non
     agent.main(["build"])
     job, builder = seen
     assert isinstance(job, JobPod)
-    assert (job.path, job.attempt, job.cpus, job.work) == ("/runs/run/jobs/job", 4, 2, Path("/work"))
+    assert (job.path, job.attempt, job.cpus, job.work) == ("/runs/run/jobs/job", 4, 2, Path("/var/lib/kexbench"))
     assert isinstance(builder, BuilderPod)
     assert (builder.reference, builder.architecture) == ("fake@1.0", "x86_64")

@@ -45,8 +45,10 @@ def test_an_order_is_the_same_each_time_and_outlives_a_file() -> None:
 def test_a_ticket_says_where_each_kit_lies_and_which_attempt_it_is() -> None:
     run = a_run()
     order = JobOrder.of(run, run.plan.jobs[0])
-    folders = {reference: Path("/work/kits") / kit.folder_name for reference, kit in order.kits.items()}
-    ticket = order.ticket(folders, Path("/work/material"), Path("/work/results.ndjson"), attempt=3, host_id="host")
+    folders = {reference: Path("/var/lib/kexbench/kits") / kit.folder_name for reference, kit in order.kits.items()}
+    ticket = order.ticket(
+        folders, Path("/var/lib/kexbench/material"), Path("/var/lib/kexbench/results.ndjson"), attempt=3, host_id="host"
+    )
     assert {reference: (kit.folder, kit.manifest) for reference, kit in ticket.kits.items()} == {
         reference: (folders[reference], kit) for reference, kit in order.kits.items()
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-WORK = Path("/work")
+WORK = Path("/var/lib/kexbench")
 
 
 class PodSettings(BaseSettings):

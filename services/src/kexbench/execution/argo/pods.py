@@ -57,7 +57,7 @@ def own_container(
         "security_context": _confined(read_only=True),
         "termination_message_policy": "FallbackToLogsOnError",
         "volume_mounts": [
-            v1.VolumeMount(name="work", mount_path="/work"),
+            v1.VolumeMount(name="work", mount_path="/var/lib/kexbench"),
             v1.VolumeMount(name="scratch", mount_path="/tmp"),  # noqa: S108 (a volume of the pod)
             v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True),
         ],
@@ -71,7 +71,7 @@ def environment_of(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, 
         "KEXBENCH_TOKEN_FILE": str(PurePosixPath(TOKEN_FOLDER) / "token"),
         "KEXBENCH_RUN_ID": run_id,
         "KEXBENCH_CPUS": str(pool.cpus),
-        "HOME": "/work",
+        "HOME": "/var/lib/kexbench",
     }
 
 
