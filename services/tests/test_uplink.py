@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from kexbench.api.app import API_PREFIX
 from kexbench.api.models import StoredInvocation
-from kexbench.uplink import Refused, Unreachable, Uplink, uplink
+from kexbench.uplink import Refused, Unreachable, Uplink
 
 KEY = StoredInvocation(job_id="job", attempt=1, case_id="case", invocation=3)
 
@@ -283,6 +284,6 @@ def test_a_trailing_slash_of_the_address_is_no_part_of_the_path(api: Api, tmp_pa
     (tmp_path / "token").write_text("token")
     api.replies.append(Reply(204))
     api.start()
-    with uplink(f"{api.url}/", tmp_path / "token", print) as link:
+    with closing(Uplink(f"{api.url}/", tmp_path / "token", print)) as link:
         link.send("PUT", "/references")
     assert api.asked[0].path == f"{API_PREFIX}/references"

@@ -11,6 +11,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from kexbench.api.app import API_PREFIX
 from kexbench.api.lab_models import Qualifications
 from kexbench.api.models import RunDetail, RunPage, StoredInvocation
+from kexbench.api.problems import problem_words
 from kexbench.api.tokens import sign_run_token
 from kexbench.execution.folder import RunFolder
 from kexbench.service import reach_service
@@ -111,9 +112,5 @@ def deliver_run(
 def _check(response: httpx.Response) -> httpx.Response:
     if response.is_success:
         return response
-    try:
-        problem = response.json()
-        text = problem["detail"] + (f"\n  remedy: {problem['remedy']}" if problem.get("remedy") else "")
-    except (ValueError, KeyError, TypeError):
-        text = f"the service answered {response.status_code}"
-    raise ApiError(text)
+    detail, remedy = problem_words(response)
+    raise ApiError(f"{detail}\n  remedy: {remedy}" if remedy else detail)

@@ -1,8 +1,7 @@
 """The API as pods use it: with a token that Kubernetes keeps renewing, and patience while nobody answers."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -12,6 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
 from kexbench.api.app import API_PREFIX
+from kexbench.api.problems import problem_words
 
 Found = TypeVar("Found")
 PATIENCE_S = 1800.0
@@ -138,20 +138,8 @@ class _Later(Exception):
 def _check(response: httpx.Response) -> httpx.Response:
     if response.is_success:
         return response
-    try:
-        problem = response.json()
-        text = problem["detail"] + (f"; {problem['remedy']}" if problem.get("remedy") else "")
-    except (ValueError, KeyError, TypeError):
-        text = f"the API answered {response.status_code}"
+    detail, remedy = problem_words(response)
+    text = f"{detail}; {remedy}" if remedy else detail
     if response.status_code in _LATER:
         raise _Later(text)
     raise Refused(response.status_code, text)
-
-
-@contextmanager
-def uplink(url: str, token_file: Path, say: Callable[[str], None]) -> Iterator[Uplink]:
-    found = Uplink(url, token_file, say)
-    try:
-        yield found
-    finally:
-        found.close()

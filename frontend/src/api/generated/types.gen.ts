@@ -1871,15 +1871,9 @@ export type OpenRun = {
     /**
      * Events
      *
-     * in their order
+     * in their order; each that is `queued` begins another series
      */
     events: Array<RunEvent>;
-    /**
-     * Series
-     *
-     * how often it was queued: once, and again each time it was resumed
-     */
-    series: number;
 };
 
 /**

@@ -6,7 +6,7 @@ invocations, 4 no CPUs for itself, 5 refused by the API.
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import closing
 
 from kexbench.agent.build import build
 from kexbench.agent.environment import BuilderPod, JobPod, PodSettings
@@ -14,7 +14,7 @@ from kexbench.agent.fetch import fetch
 from kexbench.agent.measure import NotIsolated, RunnerFailed, measure
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
-from kexbench.uplink import Refused, Unreachable, Uplink, uplink
+from kexbench.uplink import Refused, Unreachable, Uplink
 
 DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED = range(6)
 
@@ -56,8 +56,8 @@ def _build() -> int:
     return DONE
 
 
-def _api(pod: PodSettings) -> AbstractContextManager[Uplink]:
-    return uplink(pod.api_url, pod.token_file, _say)
+def _api(pod: PodSettings) -> "closing[Uplink]":
+    return closing(Uplink(pod.api_url, pod.token_file, _say))
 
 
 def _ended(error: Exception, status: int) -> int:

@@ -1,7 +1,6 @@
 """Runs on a cluster: asked for, started, cancelled and resumed. What is done about them is the dispatcher's."""
 
 import secrets
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from threading import Lock
@@ -104,7 +103,7 @@ def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
     for run_id in store.open_runs():
         run, events = store.run(run_id), store.events(run_id)
         if run is not None and run.host is None:
-            found.append(OpenRun(run=run, events=events, series=series_of(events)))
+            found.append(OpenRun(run=run, events=events))
     return found
 
 
@@ -130,11 +129,6 @@ def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id:
             store.add_run(_supplied(supplies, run))
         if _state(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
             _record(store, run, RunState.RUNNING, "")
-
-
-def series_of(events: Sequence[RunEvent]) -> int:
-    """How often a run was queued."""
-    return max(1, sum(event.state is RunState.QUEUED for event in events))
 
 
 def _planned(supplies: Supplies, submission: Submission) -> Plan:

@@ -26,8 +26,7 @@ class OpenRun(Answer):
     """A run that something is still to happen to, as its dispatcher sees it."""
 
     run: Run
-    events: list[RunEvent] = Field(description="in their order")
-    series: int = Field(ge=1, description="how often it was queued: once, and again each time it was resumed")
+    events: list[RunEvent] = Field(description="in their order; each that is `queued` begins another series")
 
 
 class KnownKits(Answer):

@@ -1,8 +1,7 @@
 """`kexbench submit`, `runs cancel`, `runs resume` and `migrate`: what is asked of a cluster's API."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +24,7 @@ RunId = Annotated[str, typer.Argument(help="As `kexbench submit` printed it.")]
 
 
 def submit(
-    spec: Annotated[Path, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)],
+    spec: Annotated[Path, typer.Argument(help="A spec whose pools are the cluster's.", show_default=False)],
     key: Annotated[
         str | None, typer.Option(help="The same key asks for the same run, however often it is sent.")
     ] = None,
@@ -38,8 +37,8 @@ def submit(
 
     Examples:
 
-        kexbench submit bench-specs/quickstart.yaml
-        kexbench submit bench-specs/history.yaml --key $(git rev-parse HEAD) --wait
+        kexbench submit handshakes.yaml
+        kexbench submit handshakes.yaml --key $(git rev-parse HEAD) --wait
     """
     text = read_spec(spec)
     with _api() as api:
@@ -106,14 +105,9 @@ def _ended(api: Uplink, summary: RunSummary) -> RunSummary:
         summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary
 
 
-@contextmanager
-def _api() -> Iterator[Uplink]:
+def _api() -> "closing[Uplink]":
     settings = Settings()
     if settings.api_url is None or settings.token_file is None:
         err.print("no cluster is named: set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE; kexbench run measures here")
         raise typer.Exit(2)
-    api = Uplink(settings.api_url, settings.token_file, say, patience_s=PATIENCE_S)
-    try:
-        yield api
-    finally:
-        api.close()
+    return closing(Uplink(settings.api_url, settings.token_file, say, patience_s=PATIENCE_S))

@@ -1,7 +1,7 @@
 """Puts a dispatcher together: the API, the cluster and the pools that the settings name."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 
 from kexbench.dispatcher.control import ApiControl
@@ -33,10 +33,8 @@ def dispatcher_of(
     )
     pools = Installation(settings).pools()
     lease_namespace = settings.dispatcher_service_account.partition(":")[0]
-    cluster = LightkubeCluster.connect(settings.cluster_namespace, lease_namespace)
-    api = Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=patience_s)
-    try:
+    with (
+        closing(LightkubeCluster.connect(settings.cluster_namespace, lease_namespace)) as cluster,
+        closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=patience_s)) as api,
+    ):
         yield Dispatcher(ApiControl(api), cluster, pools, jobs, identity, clock)
-    finally:
-        api.close()
-        cluster.close()
