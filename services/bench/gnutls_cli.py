@@ -7,24 +7,30 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import statistics
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from bench.gnutls_certificates import setting_with
 from bench.lab import Lab, Scale
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.cases import Case, KeyExchange, Protocol
-from kexbench.runner.party import Party
+from kexbench.runner.party import Party, Setting
 
+PROGRAM = "gnutls-cli"
 SUBJECT = "gnutls@system"
 TURN_NS = 50_000_000
 _SECTION = re.compile(r"\((?:TLS|VKO)[^ ]*\)")
@@ -55,24 +61,38 @@ CASES: dict[str, Case | None] = {
 section is not compared."""
 
 
+@dataclass(frozen=True)
+class Section:
+    """A key exchange as the other program measured it: the average, by its process's CPU clock."""
+
+    name: str
+    handshake_ns: float
+
+
 def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
-    """One ratio a round and section; the interval is over rounds. Raises FileNotFoundError."""
-    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for _ in range(scale.peer_rounds):
-        for name, ours_ns, theirs_ns in _round(lab):
-            found[name].append((ours_ns, theirs_ns))
-    for name, pairs in found.items():
+    """With the certificate that the other program shows, and with the one that this project measures with. One ratio
+    a round and section; the interval is over rounds. Raises FileNotFoundError and ValueError."""
+    program = shutil.which(PROGRAM)
+    if program is None:
+        raise FileNotFoundError(f"{PROGRAM} is not installed: make packages-bench")
+    found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    with TemporaryDirectory() as folder:
+        for _ in range(scale.peer_rounds):
+            for section, ours_ns in _round(lab, Path(program), Path(folder)):
+                found[section.name].append((section.handshake_ns, *ours_ns))
+    for name, costs in found.items():
         case = CASES[name]
         assert case, "only what is compared is measured"
-        ours, theirs = np.array(pairs).T
-        yield Peer(
-            case=case,
-            name="gnutls-cli",
-            ours_ns=statistics.median(ours),
-            ours_turns_ns=None,
-            theirs_ns=statistics.median(theirs),
-            ratio=_ratio(np.log(ours) - np.log(theirs)),
-        )
+        theirs, *ours = np.array(costs).T
+        for certificate, our in zip(("its certificate", "our certificate"), ours, strict=True):
+            yield Peer(
+                case=case,
+                name=f"gnutls-cli, {certificate}",
+                ours_ns=statistics.median(our),
+                ours_turns_ns=None,
+                theirs_ns=statistics.median(theirs),
+                ratio=_ratio(np.log(our) - np.log(theirs)),
+            )
 
 
 def _ratio(logs: Vector) -> RatioEstimate:
@@ -80,39 +100,40 @@ def _ratio(logs: Vector) -> RatioEstimate:
     return RatioEstimate(centre, low, high, paired=True, verdict=verdict(centre, low, high))
 
 
-def _round(lab: Lab) -> Iterator[tuple[str, float, float]]:
-    """Of each compared section its name, our CPU nanoseconds a handshake and theirs."""
-    with _running(lab.cpus.measuring) as theirs:
+def _round(lab: Lab, program: Path, folder: Path) -> Iterator[tuple[Section, tuple[float, ...]]]:
+    """Each compared section, and our CPU nanoseconds a handshake with its certificate and with ours."""
+    with _running(program, lab.cpus.measuring) as theirs:
         for expected, case in CASES.items():
-            ours_ns = _beside(lab, case, theirs) if case else None
+            ours_ns = _beside(_settings(lab, case, program, folder), theirs) if case else ()
             section = theirs.next_section()
             if section is None or section.name != expected:
                 raise RuntimeError(f"gnutls-cli measured {section and section.name}, where {expected} was expected")
-            if ours_ns is not None:
-                yield expected, ours_ns, section.handshake_ns
+            if ours_ns:
+                yield section, ours_ns
 
 
-def _beside(lab: Lab, case: Case, theirs: "_Transcript") -> float:
-    """CPU nanoseconds of a handshake's turns, over all batches until the other program's section ends. The first of
-    each batch counts too: nothing is left out of what the other program measures either."""
-    cpu_ns = handshakes = 0
-    with Party(lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, batches=1), SUBJECT) as party:
-        while not theirs.is_over_after(TURN_NS / 1e9):
+def _settings(lab: Lab, case: Case, program: Path, folder: Path) -> tuple[Setting, Setting]:
+    ours = lab.setting(case, {SUBJECT: lab.kit(SUBJECT)}, batches=1)
+    return setting_with(lab, case, SUBJECT, program, folder), ours
+
+
+def _beside(settings: Sequence[Setting], theirs: "_Transcript") -> tuple[float, ...]:
+    """CPU nanoseconds of a handshake's turns in each setting, which take turns until the other program's section
+    ends. The first of each batch counts too: nothing is left out of what the other program measures either."""
+    cpu_ns = [0] * len(settings)
+    handshakes = [0] * len(settings)
+    with ExitStack() as stack:
+        parties = [stack.enter_context(Party(setting, SUBJECT)) for setting in settings]
+        for number, party in cycle(enumerate(parties)):
+            if theirs.is_over_after(TURN_NS / 1e9):
+                break
             with theirs.stopped():
                 batch = party.batch(TURN_NS)
-            cpu_ns += (batch.cpu_ns or 0) + (batch.first_ns or 0)
-            handshakes += batch.handshakes + 1
-    if handshakes == 0:
-        raise RuntimeError(f"{case.case_id}: the other program's section ended before a batch of ours")
-    return cpu_ns / handshakes
-
-
-@dataclass(frozen=True)
-class Section:
-    """A key exchange as the other program measured it: the average, by its process's CPU clock."""
-
-    name: str
-    handshake_ns: float
+            cpu_ns[number] += (batch.cpu_ns or 0) + (batch.first_ns or 0)
+            handshakes[number] += batch.handshakes + 1
+    if 0 in handshakes:
+        raise RuntimeError(f"{settings[0].case.case_id}: the other program's section ended before a batch of ours")
+    return tuple(cost / count for cost, count in zip(cpu_ns, handshakes, strict=True))
 
 
 class _Transcript:
@@ -171,11 +192,11 @@ class _Transcript:
 
 
 @contextmanager
-def _running(cpu: int | None) -> Iterator[_Transcript]:
-    """GnuTLS's benchmark as a live process on the measuring CPU; leaving ends it. Raises FileNotFoundError."""
+def _running(program: Path, cpu: int | None) -> Iterator[_Transcript]:
+    """GnuTLS's benchmark as a live process on the measuring CPU; leaving ends it."""
     ours, its = pty.openpty()
     try:
-        with subprocess.Popen(["gnutls-cli", "--benchmark-tls-kx"], stdin=subprocess.DEVNULL, stdout=its) as process:
+        with subprocess.Popen([program, "--benchmark-tls-kx"], stdin=subprocess.DEVNULL, stdout=its) as process:
             os.close(its)
             if cpu is not None:
                 os.sched_setaffinity(process.pid, {cpu})

@@ -34,7 +34,7 @@ class Scale:
     peer_rounds: int
 
 
-FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=5)
+FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=8)
 QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2)
 
 

@@ -25,6 +25,11 @@ worker leaves out (measurement.md, "What is proven"); *chainless*, the loop leav
 between its two rows is theirs.
 `gnutls-cli --benchmark-tls-kx` is stopped every 50 ms for a turn of a worker of the same length on the same core. Each
 reads its own CPU clock; its average time of a handshake stands beside the worker's turns, the interval is over rounds.
+With *its certificate* the worker shows the very certificate that the program shows, with *our certificate* the one of
+every run. The difference is the certificate's: it is larger, has more extensions, and expires in the year 9999, to
+which GnuTLS counts year by year whenever it reads it. Of 7.64 million instructions of a handshake in gnutls-cli 0.07
+million count years, 0.05 read the rest of the certificate and 0.07 hash what is longer; a worker with a certificate of
+its own takes 7.38 million (ECDSA P-256 with X25519, GnuTLS 3.7.9, counted with valgrind's callgrind).
 
 """
 DETECTION = """\
