@@ -12,8 +12,9 @@ from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
+from kexbench.runner.ticket import TicketKit
 
-BASELINE, SAME = "baseline", "same"
+BASELINE, SAME, COPY = "baseline", "same", "copy"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)
 BATCHES = 30
 CPU_BUDGET_S = 60
@@ -25,6 +26,8 @@ class Pools:
 
     case: Case
     log_ratios: dict[float, Vector]
+    copy: Vector
+    """Log ratios of a kit with the same content in files of its own."""
     pair_cpu_s: float
     """CPU time of one invocation of two subjects, with all that belongs to it: starts, set-up, warm-up, repetitions."""
     discarded_batches: int
@@ -39,8 +42,10 @@ class Pools:
 def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterator[int | Pools]:
     """Yields the number of invocations done, then the pools. All kits interleave in every invocation."""
     plain = lab.kit(f"{source}+burn=0")
-    kits = {BASELINE: plain, SAME: plain}
-    kits |= {f"burn-{ppm}": lab.kit(f"{source}+burn={ppm}") for ppm in INJECTIONS_PPM}
+    kits = {BASELINE: plain, SAME: plain, COPY: lab.kit(f"{source}+burn={INJECTIONS_PPM[0]}")}
+    kits[COPY] = TicketKit(folder=kits[COPY].folder, manifest=plain.manifest)
+    # All from the same files: others lie in other pages of memory, which alone makes a difference.
+    kits |= {f"burn-{ppm}": _burning(lab, f"{source}+burn={ppm}", plain) for ppm in INJECTIONS_PPM}
     shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
     ticket = lab.ticket([case], kits, BATCHES)
     done: list[Invocation] = []
@@ -53,10 +58,15 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     yield Pools(
         case,
         {share: log_ratios(batches[reference], batches[BASELINE]) for reference, share in shares.items()},
+        copy=log_ratios(batches[COPY], batches[BASELINE]),
         pair_cpu_s=2 * (_children_cpu_s() - began_s) / len(kits) / invocations,
         discarded_batches=sum(one.discarded_batches for one in done),
         preempted_batches=sum(one.preempted_batches for one in done),
     )
+
+
+def _burning(lab: Lab, reference: str, plain: TicketKit) -> TicketKit:
+    return TicketKit(folder=plain.folder, manifest=lab.kit(reference).manifest)
 
 
 def _whole(invocation: Invocation) -> Invocation:

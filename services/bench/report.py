@@ -1,12 +1,13 @@
 """The benchmark's figures as text: the same tables on the terminal and in docs/benchmarks.md."""
 
+import math
 from collections.abc import Sequence
 
 from bench.calibration import Calibration
 from bench.detection import Pools
 from bench.overhead import Overhead
 from bench.peers import Peer
-from kexbench.analysis.estimates import MedianEstimate, RatioEstimate
+from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.hosts import HostFacts
@@ -73,6 +74,7 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
     if change is not None:
         found = f"{change.value:.2%} (95% interval {change.low:.2%} to {bound(change.high)})"
     cpu_s = pools.pair_cpu_s * pools.group
+    copy, low, high = (math.expm1(value) for value in trimmed_interval(pools.copy))
     return (
         f"**{pools.case.label}**: smallest detectable change **{found}** in {cpu_s:.0f} CPU-seconds of a pair, which "
         f"are {pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Pool: "
@@ -80,6 +82,7 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
         f"{drawn.groups} disjoint groups, {drawn.tests} tests in all, worth {drawn.effective_tests:.0f} independent "
         f"ones. {pools.discarded_batches} preempted batches were repeated, {pools.preempted_batches} kept.\n\n"
         + markdown_table(("injected", "the whole pool measures", "detected", "95% interval"), rows)
+        + f"\n\nThe same kit in files of its own differs by {copy:+.3%} [{low:+.3%}, {high:+.3%}]."
     )
 
 

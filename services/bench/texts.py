@@ -38,5 +38,8 @@ DETECTION = """\
 Workers that burn a known share of every turn run beside the same worker that burns nothing, all interleaved in the
 same invocations, through the path of every run. Groups of invocations are drawn from the pool at random and judged
 as every comparison is: by the trimmed mean of paired log ratios and its t interval.
+All start from the same files. A kit's files lie in pages of memory of their own for as long as the machine keeps them,
+and that alone can make a difference between kits of the same content, which no number of invocations makes smaller:
+it is part of the layout floor that `kexbench qualify` measures, and stands below the table.
 
 """
