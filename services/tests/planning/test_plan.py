@@ -161,17 +161,19 @@ def test_counting_a_matrix_needs_no_expansion_and_agrees_with_it(spec: dict[str,
 
 
 @given(specs)
-def test_jobs_cover_every_invocation_exactly_once_and_each_cell_is_in_two(spec: dict[str, Any]) -> None:
+def test_the_jobs_of_a_plan_make_every_invocation_of_every_case_with_every_subject_once(spec: dict[str, Any]) -> None:
     plan = plan_or_nothing(spec)
     if plan is None:
         return
     references = {subject.reference for subject in plan.subjects}
-    numbers = [number for job in plan.jobs for number in job.numbers]
-    assert numbers == list(range(spec["invocations"] * len(plan.jobs[0].blocks)))
-    assert len({job.job_id for job in plan.jobs}) == len(plan.jobs) == 2
+    assert len({job.job_id for job in plan.jobs}) == len(plan.jobs)
+    for case in plan.cases:
+        jobs = [job for job in plan.jobs if case.case_id in job.case_ids]
+        numbers = [number for job in jobs for number in job.numbers]
+        assert numbers == list(range(spec["invocations"] * len(plan.jobs[0].blocks)))
+        assert len(jobs) >= 2
     for job in plan.jobs:
         assert job.invocations >= 1
-        assert set(job.case_ids) == {case.case_id for case in plan.cases}
         assert {reference for block in job.blocks for reference in block} == references
     assert plan.invocations == spec["invocations"] * len(plan.cases) * len(plan.jobs[0].blocks)
 

@@ -3,7 +3,7 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, Resumption
-from kexbench.domain.plans import Measure
+from kexbench.domain.plans import Job, Measure, Plan
 
 INVOCATION_OVERHEAD_S = 0.05
 """Start, set-up and probe handshake of one worker."""
@@ -15,13 +15,23 @@ _SLOWER_CPU = {CpuFeatures.X86_64_V2: 3.0, CpuFeatures.X86_64_V3: 2.0}
 
 def estimated_seconds(cases: tuple[Case, ...], subjects: int, pools: int, measure: Measure) -> float:
     """Seconds of measuring on one node a pool, pools one after the other."""
-    per_subject = 0.0
-    for case in cases:
-        turn_s = (MIN_HANDSHAKES + 1) * handshake_seconds(case) * case.threads
-        batch_s = max(measure.batch_ns / 1e9, turn_s)
-        workers = 1 if case.peer == NOTHING else 2
-        per_subject += INVOCATION_OVERHEAD_S * workers + (measure.batches + WARM_UP_BATCHES) * batch_s
-    return per_subject * subjects * pools * measure.invocations
+    return sum(case_seconds(case, subjects, measure) for case in cases) * pools
+
+
+def job_seconds(plan: Plan, job: Job) -> float:
+    """Seconds that a job of a plan measures."""
+    measure = plan.measure.model_copy(update={"invocations": job.invocations})
+    parties, wanted = sum(len(block) for block in job.blocks), set(job.case_ids)
+    return sum(case_seconds(case, parties, measure) for case in plan.cases if case.case_id in wanted)
+
+
+def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
+    """Seconds of measuring all invocations of a case on one node."""
+    turn_s = (MIN_HANDSHAKES + 1) * handshake_seconds(case) * case.threads
+    batch_s = max(measure.batch_ns / 1e9, turn_s)
+    workers = 1 if case.peer == NOTHING else 2
+    invocation_s = INVOCATION_OVERHEAD_S * workers + (measure.batches + WARM_UP_BATCHES) * batch_s
+    return invocation_s * subjects * measure.invocations
 
 
 def handshake_seconds(case: Case) -> float:

@@ -1,5 +1,8 @@
 """A plan's cells packed into jobs and blocks."""
 
+import math
+from collections.abc import Mapping
+
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.plans import SENTINEL, Job
 
@@ -7,6 +10,9 @@ BLOCK_SUBJECTS = 6
 """More live processes than this no longer share a core's caches fairly within one round."""
 JOBS_PER_CELL = 2
 """Each cell is spread over at least this many jobs, so that the job can be a random effect."""
+LONGEST_JOB_S = 20 * 60
+"""About so long a job of a long plan measures: what a pod takes beside is less than a twentieth of it, as long as that
+is less than a minute, the nodes of a pool share the plan, and one that is lost takes little with it."""
 
 
 def blocks(references: tuple[str, ...], *, sentinel: bool) -> tuple[tuple[str, ...], ...]:
@@ -24,29 +30,47 @@ def blocks(references: tuple[str, ...], *, sentinel: bool) -> tuple[tuple[str, .
 def jobs(
     spec_name: str,
     pools: tuple[str, ...],
-    case_ids: tuple[str, ...],
+    seconds: Mapping[str, float],
     references: tuple[str, ...],
     invocations: int,
     *,
     sentinel: bool,
 ) -> tuple[Job, ...]:
-    """The jobs of every pool; invocations are dealt evenly, the first jobs take the remainder."""
+    """The jobs of every pool. `seconds`: how long each case is thought to take on one node, by its id. Invocations are
+    dealt evenly, the first jobs take the remainder."""
     packed = []
-    count = min(JOBS_PER_CELL, invocations)
     for pool in pools:
-        first = 0
-        for index in range(count):
-            share = invocations // count + (1 if index < invocations % count else 0)
-            identity = [spec_name, pool, index, case_ids, references, invocations, sentinel]
-            packed.append(
-                Job(
-                    job_id=content_hash(identity),
-                    pool=pool,
-                    case_ids=case_ids,
-                    blocks=blocks(references, sentinel=sentinel),
-                    first_invocation=first,
-                    invocations=share,
+        for case_ids in _groups(seconds):
+            total_s = sum(seconds[case_id] for case_id in case_ids)
+            count = min(max(JOBS_PER_CELL, math.ceil(total_s / LONGEST_JOB_S)), invocations)
+            first = 0
+            for index in range(count):
+                share = invocations // count + (1 if index < invocations % count else 0)
+                identity = [spec_name, pool, index, case_ids, references, invocations, sentinel]
+                packed.append(
+                    Job(
+                        job_id=content_hash(identity),
+                        pool=pool,
+                        case_ids=case_ids,
+                        blocks=blocks(references, sentinel=sentinel),
+                        first_invocation=first,
+                        invocations=share,
+                    )
                 )
-            )
-            first += share
+                first += share
     return tuple(packed)
+
+
+def _groups(seconds: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
+    """Cases that are measured by the same jobs, in their order: as few groups of about equal length as give no job
+    more than its time, where a case alone doesn't take longer."""
+    wanted = math.ceil(sum(seconds.values()) / (JOBS_PER_CELL * LONGEST_JOB_S))
+    each_s = sum(seconds.values()) / max(1, wanted)
+    groups: list[list[str]] = [[]]
+    filled_s = 0.0
+    for case_id, case_s in seconds.items():
+        if groups[-1] and filled_s + case_s / 2 > each_s * len(groups):
+            groups.append([])
+        groups[-1].append(case_id)
+        filled_s += case_s
+    return tuple(tuple(group) for group in groups)

@@ -76,9 +76,9 @@ def _assemble(
         isolation=spec.measure.isolation,
     )
     references = tuple(subject.reference for subject in subjects)
-    case_ids = tuple(case.case_id for case in cases)
     needed = {case.peer_reference for case in cases}
     parties = sum(len(block) for block in pack.blocks(references, sentinel=sentinel is not None))
+    seconds = {case.case_id: estimate.case_seconds(case, parties, measure) for case in cases}
     draft = Plan(
         plan_id="",
         spec_name=spec.metadata.name,
@@ -89,9 +89,9 @@ def _assemble(
         skipped=skipped,
         measure=measure,
         jobs=pack.jobs(
-            spec.metadata.name, pools, case_ids, references, measure.invocations, sentinel=sentinel is not None
+            spec.metadata.name, pools, seconds, references, measure.invocations, sentinel=sentinel is not None
         ),
-        estimated_s=round(estimate.estimated_seconds(cases, parties, len(pools), measure), 1),
+        estimated_s=round(sum(seconds.values()) * len(pools), 1),
         reference=Reference.model_validate(spec.reference.model_dump()) if spec.reference else None,
         sentinel=sentinel,
         peers=tuple({peer.reference: peer for peer in peers.values() if peer.reference in needed}.values()),

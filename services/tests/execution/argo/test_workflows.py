@@ -166,7 +166,7 @@ def test_a_kit_is_built_on_the_first_pool_of_its_architecture() -> None:
 
 def test_a_pod_may_take_a_few_times_what_was_estimated_and_never_more_than_the_spec_allows() -> None:
     plan = a_cluster_run().plan
-    slow = plan.model_copy(update={"estimated_s": 1e6})
+    slow = plan.model_copy(update={"measure": plan.measure.model_copy(update={"batches": 10**6})})
     assert job_deadline_s(plan, plan.jobs[0]) == AROUND_MEASURING_S + round(4 * plan.estimated_s / 4)
     assert job_deadline_s(slow, plan.jobs[0]) == AROUND_MEASURING_S + plan.measure.max_duration_s
 

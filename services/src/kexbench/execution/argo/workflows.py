@@ -19,6 +19,7 @@ from kexbench.domain.runs import Run
 from kexbench.execution.argo import names, pods
 from kexbench.execution.argo.cluster import ClusterError
 from kexbench.execution.argo.pods import JobSettings
+from kexbench.planning.estimate import job_seconds
 
 JOBS_PER_WORKFLOW = 200
 """With what Argo writes of each, half a megabyte: etcd takes one and a half."""
@@ -107,9 +108,9 @@ def kits_workflow(
 
 
 def job_deadline_s(plan: Plan, job: Job) -> int:
-    """Seconds after which a pod has gone wrong: its share of the estimate with slack, at most what the spec allows."""
-    share = plan.estimated_s * job.count / plan.invocations
-    return AROUND_MEASURING_S + min(round(SLACK * share), plan.measure.max_duration_s)
+    """Seconds after which a pod has gone wrong: what its job is thought to take, with slack, at most what the spec
+    allows."""
+    return AROUND_MEASURING_S + min(round(SLACK * job_seconds(plan, job)), plan.measure.max_duration_s)
 
 
 def _workflow_of_jobs(
