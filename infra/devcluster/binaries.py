@@ -14,6 +14,7 @@ from pathlib import Path
 
 from devcluster.cache import HERE, made_once, say
 from devcluster.errors import DevclusterError
+from devcluster.plan import ARGO_LINE
 
 ARGO_LINES = {"3.7": "github.com/argoproj/argo-workflows/v3", "4.0": "github.com/argoproj/argo-workflows/v4"}
 KUBERNETES_COMMANDS = (
@@ -98,7 +99,7 @@ def _build_argo(module: Path, folder: Path) -> None:
     work.mkdir()
     for name in ("go.mod", "go.sum"):
         shutil.copyfile(module / name, work / name)
-    upstream = _module_folder(ARGO_LINES["3.7"])
+    upstream = _module_folder(ARGO_LINES[ARGO_LINE])
     shutil.copytree(
         upstream,
         work / "src",
@@ -107,9 +108,9 @@ def _build_argo(module: Path, folder: Path) -> None:
     )
     linked = work / "src" / "workflow" / "executor" / "osspecific"
     shutil.copyfile(linked / "signal_darwin.go", linked / "signal_linux.go")
-    commands = [f"{ARGO_LINES['3.7']}/cmd/{name}" for name in ("argoexec", "workflow-controller")]
+    commands = [f"{ARGO_LINES[ARGO_LINE]}/cmd/{name}" for name in ("argoexec", "workflow-controller")]
     version = upstream.name.partition("@")[2]
-    _go_build(work, folder, *commands, ldflags=f"-s -w -X {ARGO_LINES['3.7']}.version={version}")
+    _go_build(work, folder, *commands, ldflags=f"-s -w -X {ARGO_LINES[ARGO_LINE]}.version={version}")
     shutil.rmtree(work)
 
 

@@ -8,7 +8,18 @@ from pathlib import Path
 from devcluster.binaries import Binaries
 from devcluster.certificates import Authority
 from devcluster.images import ARGOEXEC
-from devcluster.plan import API_SERVICE, DOMAIN, HOST, NAMESPACES, POD_RANGE, SERVICE_RANGE, Node, State
+from devcluster.plan import (
+    API_SERVICE,
+    ARGO_LINE,
+    DOMAIN,
+    HOST,
+    NAMESPACES,
+    POD_RANGE,
+    SERVICE_RANGE,
+    SILENT_NODE_S,
+    Node,
+    State,
+)
 from devcluster.processes import Processes
 
 ADMIN = ("admin", ("system:masters",))
@@ -81,6 +92,8 @@ class ControlPlane:
                 f"--service-account-key-file={signing}",
                 f"--service-account-signing-key-file={signing}",
                 "--allow-privileged",
+                f"--default-not-ready-toleration-seconds={SILENT_NODE_S}",
+                f"--default-unreachable-toleration-seconds={SILENT_NODE_S}",
             ],
         )
         self.processes.wait_until("the API server", lambda: self.succeeds("get", "--raw=/readyz"), "kube-apiserver")
@@ -100,6 +113,7 @@ class ControlPlane:
                 "--use-service-account-credentials",
                 f"--cluster-cidr={POD_RANGE}",
                 "--leader-elect=false",
+                f"--node-monitor-grace-period={SILENT_NODE_S}s",
             ],
         )
         self.processes.start(
@@ -114,7 +128,7 @@ class ControlPlane:
     def start_addons(self) -> None:
         """Name service, namespaces, storage, and Argo with the resource definitions that know every field."""
         self._kubectl("apply", "--server-side", f"--filename={_MANIFESTS}")
-        self._kubectl("apply", "--server-side", f"--kustomize={self.binaries.argo_crds('3.7')}")
+        self._kubectl("apply", "--server-side", f"--kustomize={self.binaries.argo_crds(ARGO_LINE)}")
         kinds = ",".join(f"{kind}.argoproj.io" for kind in _ARGO_KINDS)
         served = partial(self.succeeds, "get", kinds, "--all-namespaces")
         self.processes.wait_until("Argo's resources", served, "kube-apiserver")
@@ -133,6 +147,7 @@ class ControlPlane:
                 "--executor-image-pull-policy=IfNotPresent",
             ],
             {"DEFAULT_REQUEUE_TIME": "1s", "LEADER_ELECTION_DISABLE": "true", "ARGO_NAMESPACE": "argo"},
+            restarted=True,
         )
         for namespace in NAMESPACES:
             there = partial(self.succeeds, "get", "serviceaccount", "default", "--namespace", namespace)
@@ -142,6 +157,8 @@ class ControlPlane:
         for node in nodes:
             ready = partial(self.succeeds, "wait", "--for=condition=Ready", f"node/{node.name}", "--timeout=1s")
             self.processes.wait_until(f"node {node.name}", ready, f"{node.name}-kubelet")
+            reached = self.state.reached(node.name).exists
+            self.processes.wait_until(f"services from node {node.name}", reached, f"{node.name}-kube-proxy")
 
     def succeeds(self, *words: str) -> bool:
         return subprocess.run(self._command(*words), capture_output=True, check=False).returncode == 0

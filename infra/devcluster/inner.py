@@ -118,6 +118,7 @@ def _start_node(inside: Inside, node: Node, control_plane: ControlPlane, process
         kubeconfig=str(control_plane.kubeconfig(node.name, f"system:node:{node.name}", "system:nodes")),
         proxy_kubeconfig=str(control_plane.kubeconfig(f"{node.name}-proxy", "system:kube-proxy")),
         authority=str(control_plane.authority.certificate),
+        reached=str(inside.state.reached(node.name)),
     )
     path = folder / "orders.json"
     orders.write(path)

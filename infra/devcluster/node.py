@@ -4,14 +4,16 @@ Runs as `python -m devcluster _node FILE` inside those namespaces; FILE holds it
 """
 
 import json
+import socket
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from devcluster.containerd import SOCKET, program_path, write_config
-from devcluster.plan import DNS_SERVICE, DOMAIN, POD_RANGE, POOL_LABEL
+from devcluster.plan import API_SERVICE, DNS_SERVICE, DOMAIN, POD_RANGE, POOL_LABEL
 from devcluster.processes import Processes
 
 VOLUMES = "/var/lib/kexbench-volumes"
@@ -40,6 +42,8 @@ class Orders:
     kubeconfig: str
     proxy_kubeconfig: str
     authority: str
+    reached: str
+    """A file that is there once services answer from the node."""
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(asdict(self)))
@@ -71,9 +75,18 @@ def run_node(orders: Orders) -> None:
     processes.start(f"{orders.name}-kubelet", kubelet, path)
     proxy: list[str | Path] = [programs / "kube-proxy", f"--config={folder / 'kube-proxy.json'}"]
     processes.start(f"{orders.name}-kube-proxy", proxy, path)
+    processes.wait_until("services", _services_answer, f"{orders.name}-kube-proxy")
+    Path(orders.reached).touch()
     while True:
         processes.check()
         time.sleep(_WATCH_S)
+
+
+def _services_answer() -> bool:
+    """The first pod would find no API otherwise: a node is ready before kube-proxy has written its rules."""
+    with suppress(OSError), socket.create_connection((API_SERVICE, 443), _WATCH_S):
+        return True
+    return False
 
 
 def _mount_own_places(folder: Path) -> None:
@@ -135,6 +148,7 @@ def kubelet_config(orders: Orders) -> dict[str, Any]:
         "failSwapOn": False,
         "healthzPort": 0,
         "imageGCHighThresholdPercent": 100,
+        "nodeLeaseDurationSeconds": 20,  # told four times as often, well within SILENT_NODE_S
         "podLogsDir": f"{orders.folder}/pod-logs",
         "resolvConf": "",
         "syncFrequency": "10s",

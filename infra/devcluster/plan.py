@@ -12,6 +12,10 @@ DNS_SERVICE = "10.96.0.10"
 DOMAIN = "cluster.local"
 POOL_LABEL = "kexbench.dev/pool"
 TAINTED_POOL = "pool-b"
+SILENT_NODE_S = 30
+"""A node that is silent for so long is not ready, and so much later its pods are given up: minutes elsewhere."""
+ARGO_LINE = "3.7"
+"""Of the controller that runs, and of the resource definitions."""
 NAMESPACES = ("argo", "kexbench", "kexbench-jobs")
 _NAMES = ("node-a", "node-b")
 _POOLS = ("pool-a", TAINTED_POOL)
@@ -68,6 +72,10 @@ class State:
 
     def node(self, name: str) -> Path:
         return self.folder / "nodes" / name
+
+    def reached(self, name: str) -> Path:
+        """A file that is there once services answer from this node."""
+        return self.node(name) / "reached"
 
 
 def nodes(count: int, cpus: int) -> tuple[Node, ...]:

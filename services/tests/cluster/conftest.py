@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,9 @@ import pytest
 from devcluster.cluster import Cluster, running_cluster
 from devcluster.control_plane import kubectl_command
 from devcluster.plan import State
-
-NAMESPACE = "test-devcluster"
-POD_TIMEOUT_S = 180
-Kubectl = Callable[..., str]
+from tests.cluster.kexbench import Kexbench, installed
+from tests.cluster.kubectl import Kubectl, KubectlError
+from tests.cluster.pods import NAMESPACE
 
 
 @pytest.fixture(scope="session")
@@ -52,10 +51,6 @@ def kubectl(devcluster: Cluster) -> Kubectl:
     return run
 
 
-class KubectlError(Exception):
-    """What kubectl said."""
-
-
 @pytest.fixture(scope="session")
 def namespace(kubectl: Kubectl) -> str:
     """A namespace for pods under the restricted standard, whose service account may do what Argo needs only."""
@@ -78,3 +73,8 @@ def namespace(kubectl: Kubectl) -> str:
     ]
     kubectl("apply", "-f", "-", given={"apiVersion": "v1", "kind": "List", "items": items})
     return NAMESPACE
+
+
+@pytest.fixture(scope="session")
+def kexbench(devcluster: Cluster, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Kexbench:
+    return installed(devcluster, kubectl, tmp_path_factory.mktemp("kexbench"))

@@ -13,12 +13,17 @@ from typing import Any
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from devcluster.cluster import Cluster
-from tests.cluster.conftest import Kubectl
+from tests.cluster.kubectl import Kubectl
 
 NAMESPACE, JOBS = "kexbench", "kexbench-jobs"
 CHART = Path(__file__).parents[3] / "charts" / "kexbench"
 VALUES = Path(__file__).with_name("values.yaml")
 _FETCH = "import sys, urllib.request; sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1]).read())"
+_POST = """
+import sys, urllib.request
+headers = {"Authorization": f"Bearer {sys.argv[2]}", "Content-Type": "application/json"}
+urllib.request.urlopen(urllib.request.Request(sys.argv[1], sys.stdin.buffer.read(), headers))
+"""
 SPEC = """\
 apiVersion: kexbench.dev/v1
 kind: Benchmark
@@ -31,7 +36,7 @@ matrix:
   protocol: [TLSv1.3]
   keyExchange: [ECDHE-ECDSA]
   group: [X25519]
-measure: { invocations: INVOCATIONS, batches: 4, maxDuration: 20m }
+measure: { invocations: INVOCATIONS, batches: 4, maxDuration: 20m, isolation: ISOLATION }
 """
 
 
@@ -66,10 +71,17 @@ class Kexbench:
             finally:
                 following.terminate()
 
-    def submit(self, folder: Path, *, pools: str = "pool-a, pool-b", invocations: int = 4) -> str:
+    def submit(
+        self,
+        folder: Path,
+        *,
+        pools: str = "pool-a, pool-b",
+        invocations: int = 4,
+        isolation: str = "exclusive",
+    ) -> str:
         """The id of the run."""
         spec = folder / "spec.yaml"
-        text = SPEC.replace("POOLS", pools).replace("INVOCATIONS", str(invocations))
+        text = SPEC.replace("POOLS", pools).replace("INVOCATIONS", str(invocations)).replace("ISOLATION", isolation)
         spec.write_text(text.replace("NAME", folder.name.replace("_", "-").lower()[:60].strip("-")))
         return str(self.done(self.command("submit", str(spec), "--json"))["run_id"])
 
@@ -83,6 +95,30 @@ class Kexbench:
     def get(self, path: str) -> Any:
         inside = self.cluster.inside([sys.executable, "-c", _FETCH, f"{self.url}/api/v1{path}"])
         return json.loads(subprocess.run(inside, capture_output=True, text=True, check=True).stdout)
+
+    def post_as(self, pod: dict[str, Any], path: str, body: object) -> None:
+        """Send something as a pod would, with a token that is bound to it."""
+        name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+        bound = ("--bound-object-kind=Pod", f"--bound-object-name={name}", f"--bound-object-uid={uid}")
+        account = pod["spec"]["serviceAccountName"]
+        token = self.kubectl("create", "token", account, "--namespace", JOBS, "--audience=kexbench", *bound)
+        inside = self.cluster.inside([sys.executable, "-c", _POST, f"{self.url}/api/v1{path}", token])
+        subprocess.run(inside, input=json.dumps(body), text=True, check=True)
+
+    def counted(self, run_id: str) -> int:
+        """Invocations of which one attempt or more is stored."""
+        stored = self.get(f"/runs/{run_id}/invocations")
+        return len({(one["job_id"], one["case_id"], one["invocation"]) for one in stored})
+
+    def job_that_measures(self, run_id: str) -> dict[str, Any]:
+        """A pod of the run that has begun to measure."""
+        self.wait_for(run_id, "running")
+        at = ("--namespace", JOBS, f"--selector=kexbench.dev/run={run_id},kexbench.dev/job")
+        self.kubectl("wait", "pod", *at, "--for=create", "--timeout=300s")
+        name = json.loads(self.kubectl("get", "pods", *at, "--output=json"))["items"][0]["metadata"]["name"]
+        self.kubectl("wait", "pod", name, "--namespace", JOBS, "--for=condition=Ready", "--timeout=300s")
+        pod: dict[str, Any] = json.loads(self.kubectl("get", "pod", name, "--namespace", JOBS, "--output=json"))
+        return pod
 
     def wait_for(self, run_id: str, words: str) -> dict[str, Any]:
         """The run's summary once its state is this one, or what is said of it holds these words. Fails the test where
@@ -103,7 +139,9 @@ class _NotYet(Exception):
     """What a run has come to so far."""
 
 
-def install(cluster: Cluster, kubectl: Kubectl, folder: Path) -> Kexbench:
+def installed(cluster: Cluster, kubectl: Kubectl, folder: Path) -> Kexbench:
+    """By Helm, with an account that may submit, in a namespace that takes restricted pods only."""
+    kubectl("label", "namespace", JOBS, "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
     helm = [str(cluster.binaries.tools / "helm"), f"--kubeconfig={cluster.kubeconfig}"]
     words = ["upgrade", "--install", "kexbench", str(CHART), "--namespace", NAMESPACE, f"--values={VALUES}", "--wait"]
     subprocess.run([*helm, *words, "--timeout=5m"], check=True, capture_output=True, text=True)

@@ -4,8 +4,10 @@ from typing import Any
 
 from devcluster.images import kexbench_image
 from devcluster.plan import POOL_LABEL
-from tests.cluster.conftest import NAMESPACE, POD_TIMEOUT_S, Kubectl
+from tests.cluster.kubectl import Kubectl
 
+NAMESPACE = "test-devcluster"
+POD_TIMEOUT_S = 180
 WHOLE_CPU = {"cpu": "1", "memory": "64Mi"}
 POD_SECURITY = {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}}
 TOLERATIONS = [{"key": POOL_LABEL, "operator": "Exists", "effect": "NoSchedule"}]

@@ -12,8 +12,8 @@ import pytest
 
 from devcluster.cluster import Cluster
 from devcluster.plan import POOL_LABEL, State
-from tests.cluster.conftest import POD_TIMEOUT_S, Kubectl, KubectlError
-from tests.cluster.pods import printed_by, workflow
+from tests.cluster.kubectl import Kubectl, KubectlError
+from tests.cluster.pods import POD_TIMEOUT_S, printed_by, workflow
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
 

@@ -1,45 +1,13 @@
 """A spec that is submitted is measured on both pools by real Argo Workflows, whatever goes wrong meanwhile."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from devcluster.cluster import Cluster
-from tests.cluster.conftest import Kubectl
-from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench, install
+from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench
+from tests.cluster.kubectl import Kubectl
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
-_RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
-
-
-@pytest.fixture(scope="session")
-def kexbench(devcluster: Cluster, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Kexbench:
-    kubectl("label", "namespace", JOBS, _RESTRICTED, "--overwrite")
-    return install(devcluster, kubectl, tmp_path_factory.mktemp("kexbench"))
-
-
-def counted(kexbench: Kexbench, run_id: str) -> int:
-    """Invocations of which exactly one attempt is stored, or more."""
-    stored = kexbench.get(f"/runs/{run_id}/invocations")
-    return len({(one["job_id"], one["case_id"], one["invocation"]) for one in stored})
-
-
-def pods_of(kubectl: Kubectl, run_id: str) -> list[dict[str, Any]]:
-    at = ("--namespace", JOBS, f"--selector=kexbench.dev/run={run_id},kexbench.dev/job", "--output=json")
-    found: list[dict[str, Any]] = json.loads(kubectl("get", "pods", *at))["items"]
-    return found
-
-
-def job_that_measures(kexbench: Kexbench, kubectl: Kubectl, run_id: str) -> str:
-    """The name of a pod of the run that has begun to measure."""
-    kexbench.wait_for(run_id, "running")
-    at = ("--namespace", JOBS, f"--selector=kexbench.dev/run={run_id},kexbench.dev/job")
-    kubectl("wait", "pod", *at, "--for=create", "--timeout=300s")
-    name: str = pods_of(kubectl, run_id)[0]["metadata"]["name"]
-    kubectl("wait", "pod", name, "--namespace", JOBS, "--for=condition=Ready", "--timeout=300s")
-    return name
 
 
 def test_a_spec_is_measured_on_both_pools_with_cpus_of_their_own(kexbench: Kexbench, tmp_path: Path) -> None:
@@ -59,16 +27,16 @@ def test_a_pod_that_is_killed_amid_a_run_is_replaced_and_nothing_counts_twice(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     run_id = kexbench.submit(tmp_path, invocations=20)
-    victim = job_that_measures(kexbench, kubectl, run_id)
+    victim = kexbench.job_that_measures(run_id)["metadata"]["name"]
     kubectl("delete", "pod", victim, "--namespace", JOBS, "--force", "--grace-period=0")
-    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == counted(kexbench, run_id) == 40
+    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 40
 
 
 def test_an_api_that_is_away_while_a_job_ends_loses_nothing(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     run_id = kexbench.submit(tmp_path, invocations=10)
-    name = job_that_measures(kexbench, kubectl, run_id)
+    name = kexbench.job_that_measures(run_id)["metadata"]["name"]
     scale = ("scale", "deployment/kexbench-api", "--namespace", NAMESPACE)
     kubectl(*scale, "--replicas=0")
     kubectl("wait", "pod", "--namespace", NAMESPACE, "--selector=app.kubernetes.io/component=api", "--for=delete")
@@ -76,18 +44,18 @@ def test_an_api_that_is_away_while_a_job_ends_loses_nothing(
         assert any("waiting for the API" in line for line in lines)
     kubectl(*scale, "--replicas=1")
     kubectl("rollout", "status", "deployment/kexbench-api", "--namespace", NAMESPACE, "--timeout=300s")
-    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == counted(kexbench, run_id) == 20
+    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 20
 
 
 def test_a_workflow_that_somebody_deletes_is_told_and_the_run_can_be_resumed(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     run_id = kexbench.submit(tmp_path, invocations=10)
-    job_that_measures(kexbench, kubectl, run_id)
+    kexbench.job_that_measures(run_id)
     kubectl("delete", "workflows", "--namespace", JOBS, f"--selector=kexbench.dev/run={run_id}")
     assert "deleted" in kexbench.wait_for(run_id, "failed")["detail"]
     kexbench.done(kexbench.command("runs", "resume", run_id, "--wait", "--json"))
-    assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == counted(kexbench, run_id) == 20
+    assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == kexbench.counted(run_id) == 20
 
 
 def test_a_pool_without_nodes_is_told_and_the_run_can_be_cancelled(kexbench: Kexbench, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class World:
     workflows: tuple[WorkflowView, ...] = ()
     pending: tuple[PendingPod, ...] = ()
     nodes: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: {"amd-epyc": ("amd-1", "amd-2"), "arm.n1": ("arm-1",)}
+        default_factory=lambda: {"amd-epyc": ("amd-epyc-1", "amd-epyc-2"), "arm.n1": ("arm.n1-1",)}
     )
     busy: frozenset[str] = frozenset()
     stored: Mapping[str, int] = field(default_factory=dict)
@@ -185,7 +185,7 @@ def test_a_run_that_another_machine_measures_is_not_touched() -> None:
 
 
 def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> None:
-    task = TaskView("fake@1.1", Phase.FAILED, "main: Error (exit code 2): fake@1.1: no such version\n", "amd-1")
+    task = TaskView("fake@1.1", Phase.FAILED, "main: Error (exit code 2): fake@1.1: no such version\n", "amd-epyc-1")
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.FAILED, task),))
     assert world.told([(QUEUED, ""), (BUILDING, "")]) == (
         RunState.FAILED,
@@ -274,7 +274,7 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
     world = World(
         workflows=of_jobs(Phase.PENDING)[1:],
         pending=(waiting("arm.n1", NO_FIT),),
-        nodes={"amd-epyc": ("amd-1",), "arm.n1": ()},
+        nodes={"amd-epyc": ("amd-epyc-1",), "arm.n1": ()},
         stored={job.job_id: job.count for job in ON_AMD},
     )
     expected = "pool arm.n1 has no ready node: add one with the pool's labels, or look why its nodes are not ready"
@@ -289,7 +289,7 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
 
 
 def test_a_pool_that_the_cluster_has_no_more_ends_the_run() -> None:
-    world = World(nodes={"amd-epyc": ("amd-1",)})
+    world = World(nodes={"amd-epyc": ("amd-epyc-1",)})
     for events in ([(QUEUED, "")], STARTED[:2]):
         assert world.told(events) == (
             RunState.FAILED,
@@ -314,9 +314,11 @@ def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> Non
 
 
 def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes() -> None:
-    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", NO_FIT),), busy=frozenset(["amd-2"]))
+    world = World(
+        workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", NO_FIT),), busy=frozenset(["amd-epyc-2"])
+    )
     assert world.decide(STARTED, late=True) == ()
-    idle = replace(world, busy=frozenset(["arm-1"]))
+    idle = replace(world, busy=frozenset(["arm.n1-1"]))
     assert idle.told(STARTED, late=True)[0] is RUNNING, "between two turns it is told, and not given up"
     again = [*STARTED, idle.told(STARTED)]
     assert world.told(again, late=True) == (RUNNING, words.GOES_ON)
@@ -325,7 +327,7 @@ def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes()
 
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_wait_for_their_turn() -> None:
     pods = (waiting("amd-epyc", NO_FIT), waiting("arm.n1", IMAGE, "pod-2"))
-    world = World(workflows=of_jobs(Phase.PENDING), pending=pods, busy=frozenset(["amd-1"]))
+    world = World(workflows=of_jobs(Phase.PENDING), pending=pods, busy=frozenset(["amd-epyc-1"]))
     assert world.decide([*STARTED, world.told(STARTED)], late=True) == ()
 
 
@@ -356,7 +358,9 @@ def test_a_pod_that_is_new_is_not_given_up_for_what_an_earlier_one_waited_for() 
 
 
 def test_a_pod_without_its_image_does_not_wait_for_its_turn_whoever_is_on_the_nodes() -> None:
-    world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),), busy=frozenset(["amd-1"]))
+    world = World(
+        workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", IMAGE),), busy=frozenset(["amd-epyc-1"])
+    )
     assert world.told([*STARTED, world.told(STARTED)], late=True)[0] is RunState.FAILED
 
 
@@ -385,6 +389,14 @@ def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
     state, detail = world.told(STARTED)
     assert state is RUNNING
     assert f"{ON_AMD[0].job_id} was lost (pod deleted) and is tried again, 1 of 2 times" in detail
+
+
+def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_told_until_it_does() -> None:
+    away = World(workflows=of_jobs(Phase.RUNNING), nodes={"amd-epyc": ("amd-epyc-2",), "arm.n1": ("arm.n1-1",)})
+    state, detail = away.told(STARTED)
+    assert detail.startswith(f"node amd-epyc-1 is not ready, or cordoned, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id}")
+    back = World(workflows=of_jobs(Phase.RUNNING))
+    assert back.told([*STARTED, (state, detail)]) == (RUNNING, words.GOES_ON)
 
 
 def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> None:

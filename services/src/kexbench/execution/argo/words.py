@@ -91,6 +91,13 @@ def tried_again(task: TaskView) -> str:
     return f"{task.of} was lost ({_said(task.message)}) and is tried again, {task.retries} of {RETRIES} times"
 
 
+def node_away(node: str, tasks: Sequence[str]) -> str:
+    return (
+        f"node {node} is not ready, or cordoned, while {_some(tasks)} runs on it: "
+        "should it be lost, delete it from the cluster, and what ran there is tried again"
+    )
+
+
 def unseen(workflow: WorkflowView) -> str:
     return (
         f"Argo's workflow controller has not looked at workflow {workflow.name} yet: "
