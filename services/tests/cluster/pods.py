@@ -7,7 +7,8 @@ from devcluster.plan import POOL_LABEL
 from tests.cluster.kubectl import Kubectl
 
 NAMESPACE = "test-devcluster"
-POD_TIMEOUT_S = 180
+POD_TIMEOUT_S = 600
+"""Nothing is slow here by itself, but the machine may be busy."""
 WHOLE_CPU = {"cpu": "1", "memory": "64Mi"}
 POD_SECURITY = {"runAsNonRoot": True, "runAsUser": 65532, "seccompProfile": {"type": "RuntimeDefault"}}
 TOLERATIONS = [{"key": POOL_LABEL, "operator": "Exists", "effect": "NoSchedule"}]
