@@ -1,15 +1,15 @@
-"""What reads the files for users' clusters: kustomize, OpenTofu and its linter, built by Go once."""
+"""What reads the files for users' clusters, built by Go once."""
 
 import json
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.infra.pools import ROOT
-
-LINTING = ROOT / "infra" / "node-pools" / ".tflint.hcl"
 
 
 @dataclass(frozen=True)
@@ -19,27 +19,15 @@ class Tools:
     def kustomized(self, folder: Path) -> str:
         return self._output("kustomize", "build", folder)
 
-    def tofu(self, folder: Path, *words: str) -> str:
-        return self._output("tofu", f"-chdir={folder}", *words)
-
-    def linted(self, folder: Path) -> list[str]:
-        """The rules that the folder breaks."""
-        command: list[str | Path] = [
-            self.folder / "tflint",
-            f"--chdir={folder}",
-            f"--config={LINTING}",
-            "--format=json",
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = json.loads(done.stdout)
-        if found["errors"]:
-            raise ToolError(done.stdout)
-        return [issue["rule"]["name"] for issue in found["issues"]]
+    def evaluated(self, folder: Path, variables: Mapping[str, object]) -> dict[str, Any]:
+        """The outputs and resources of files for OpenTofu."""
+        found: dict[str, Any] = json.loads(self._output("evaluate", folder, json.dumps(variables)))
+        return found
 
     def _output(self, name: str, *words: str | Path) -> str:
         done = subprocess.run([self.folder / name, *words], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise ToolError(done.stdout + done.stderr)
+            raise ToolError(done.stderr)
         return done.stdout
 
 
