@@ -50,6 +50,8 @@ done
 [ -n "$engine" ] || fail "no docker, podman or nerdctl in PATH builds images here. Install one of them: \
 https://docs.docker.com/engine/install. To try kexbench on a cluster without, make devcluster"
 command -v "$engine" >/dev/null || fail "there is no $engine in PATH, which ENGINE names"
+[ "$dry_run" = yes ] || "$engine" info >/dev/null 2>&1 || fail "$engine is in PATH and does not work: \
+is its service running, and may you use it? $engine info says more"
 [ -z "$kind_cluster" ] || command -v kind >/dev/null || fail "there is no kind in PATH to load images into \
 $kind_cluster with: https://kind.sigs.k8s.io"
 
@@ -64,6 +66,9 @@ if [ -z "$tag" ] && [ -n "$registry" ]; then
     tag=$(git rev-parse --short=12 HEAD)
 fi
 tag=${tag:-dev}
+
+# The older builder of Docker does not know all that the Dockerfile says, nor what is left out beside it.
+export DOCKER_BUILDKIT=1
 
 build() { # the image of Dockerfile's target $1
     image=$prefix/$1:$tag

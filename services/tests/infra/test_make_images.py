@@ -15,14 +15,16 @@ NAMES = ["runner", "builder", "service"]
 
 @dataclass(frozen=True)
 class Desk:
-    """A checkout whose dashboard is built, and a PATH with little on it. What the programs are told is written down."""
+    """A checkout whose dashboard is built, and a PATH with little on it. What the programs are told to do is written
+    down."""
 
     folder: Path
 
     @property
     def calls(self) -> list[str]:
         log = self.folder / "calls"
-        return log.read_text().splitlines() if log.exists() else []
+        calls = log.read_text().splitlines() if log.exists() else []
+        return [call for call in calls if not call.endswith(" info") and not call.startswith("mktemp ")]
 
     def program(self, name: str, body: str = "exit 0") -> None:
         path = self.folder / "bin" / name
@@ -96,6 +98,14 @@ def test_without_an_engine_it_says_what_to_install_and_what_needs_none(desk: Des
     assert "make devcluster" in done.stderr
 
 
+def test_an_engine_that_does_not_answer_is_told_of(desk: Desk) -> None:
+    desk.program("docker", "exit 1")
+    done = desk.make()
+    assert done.returncode == 1
+    assert "docker is in PATH and does not work" in done.stderr
+    assert desk.calls == []
+
+
 def test_a_kind_cluster_is_given_each_image_as_an_archive(desk: Desk) -> None:
     desk.program("podman")
     desk.program("kind")
@@ -154,14 +164,13 @@ def test_a_dry_run_prints_what_a_real_one_does_and_does_nothing(desk: Desk, sett
     desk.program("docker")
     desk.program("kind")
     printed = desk.make("--dry-run", **settings).stdout.splitlines()[:-1]
-    assert [call for call in desk.calls if not call.startswith("mktemp")] == []
+    assert desk.calls == []
     desk.make(**settings)
-    done = [call for call in desk.calls if not call.startswith("mktemp")]
-    assert printed == done != []
+    assert printed == desk.calls != []
 
 
 def test_an_image_that_can_not_be_built_is_not_pushed_and_ends_it(desk: Desk) -> None:
-    desk.program("docker", "exit 7")
+    desk.program("docker", '[ "$1" = info ] || exit 7')
     assert desk.make(REGISTRY="r.example", TAG="1").returncode == 7
     assert len(told(desk, "docker")) == 1
 
