@@ -4,6 +4,7 @@
 #   make test     everything that can be tested on one machine
 #   make test-charts  the Helm chart alone: lint, unit tests, every example rendered and validated; needs Go, part of
 #                 make test
+#   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect; quarter of an hour, BENCH=--quick for less; writes
 #                 docs/benchmarks.md
@@ -13,6 +14,8 @@
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
 #   make test-cluster    the tests that need one; as root; the first time compiles for a quarter of an hour. Part of
 #                 make test, where that is run as root
+#   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
+#                 IMAGES=--help says more; needs Docker, Podman or nerdctl
 #   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
 #
 # KEXBENCH_NO_SERVE=1 make run stops after the table. KEXBENCH_YES=1 lets sudo install packages unasked.
@@ -28,8 +31,9 @@ BIN := $(VENV)/bin
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root run test test-charts kits bench check format generate packages-run packages-kits packages-test \
-	packages-cross packages-bench packages-cluster devcluster devcluster-binaries test-cluster python frontend clean
+.PHONY: root run test test-charts test-infra kits bench check format generate packages-run packages-kits packages-test \
+	packages-cross packages-bench packages-cluster devcluster devcluster-binaries test-cluster images python frontend \
+	clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -48,6 +52,7 @@ test: packages-run packages-test packages-cross python frontend check
 	$(SAY) "end to end: a real run in a real browser"
 	@cd services && .venv/bin/pytest -m browser -n 0
 	@$(MAKE) test-charts
+	@$(MAKE) test-infra
 	$(SAY) "on a real cluster: Kubernetes with Argo Workflows"
 	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "left out, they need root: sudo make test-cluster"; fi
 
@@ -56,6 +61,10 @@ test-charts: python
 	@tools=$$(charts/tools/build.sh) && $$tools/helm lint --strict --quiet charts/kexbench && \
 		$$tools/helm-unittest --strict charts/kexbench
 	@cd services && .venv/bin/pytest -m charts -n 0 tests/charts
+
+test-infra: python
+	$(SAY) "infra: Argo's installation, node pools in the clouds"
+	@cd services && .venv/bin/pytest -m infra -n 0 tests/infra
 
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
@@ -72,6 +81,9 @@ devcluster: root packages-cluster python frontend
 
 test-cluster: root packages-cluster python frontend
 	@cd services && .venv/bin/pytest -m cluster -n 0
+
+images: frontend
+	@infra/images/make.sh $(IMAGES)
 
 # Namespaces, mounts and control groups are made.
 root:

@@ -24,6 +24,12 @@ from devcluster.processes import Processes
 
 ADMIN = ("admin", ("system:masters",))
 _MANIFESTS = Path(__file__).parent / "manifests"
+_ARGO = Path(__file__).parents[1] / "argo"
+_ARGO_MANIFESTS = (
+    *("controller/namespace.yaml", "controller/workflow-controller-configmap.yaml"),
+    *("jobs-namespace.yaml", "jobs-rights.yaml"),
+)
+"""What users of a cluster apply, but for the controller itself, which is a process here."""
 _SERVER = f"https://{HOST}"
 _ARGO_KINDS = (
     *("clusterworkflowtemplates", "cronworkflows", "workflowartifactgctasks", "workflows"),
@@ -128,6 +134,7 @@ class ControlPlane:
     def start_addons(self) -> None:
         """Name service, namespaces, storage, and Argo with the resource definitions that know every field."""
         self._kubectl("apply", "--server-side", f"--filename={_MANIFESTS}")
+        self._kubectl("apply", "--server-side", *(f"--filename={_ARGO / name}" for name in _ARGO_MANIFESTS))
         self._kubectl("apply", "--server-side", f"--kustomize={self.binaries.argo_crds(ARGO_LINE)}")
         kinds = ",".join(f"{kind}.argoproj.io" for kind in _ARGO_KINDS)
         served = partial(self.succeeds, "get", kinds, "--all-namespaces")

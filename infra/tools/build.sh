@@ -1,0 +1,28 @@
+#!/bin/sh
+# Prints the folder of the tools that the files for users' clusters are read with, building them into the cache first
+# where they are missing: kustomize, and a program that evaluates files for OpenTofu and Terraform.
+set -eu
+
+here=$(dirname "$(readlink -f "$0")")
+cache=${KEXBENCH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kexbench}/infra
+key=$(cat "$here/build.sh" "$here"/*/go.mod "$here"/*/go.sum "$here"/*/*.go | sha256sum | cut -c1-16)
+
+if [ ! -d "$cache/$key" ]; then
+    command -v go >/dev/null || {
+        echo "The tests of infra need Go 1.26 or newer in PATH: https://go.dev/doc/install" >&2
+        exit 1
+    }
+    echo "building what reads the files for users' clusters, half a minute" >&2
+    mkdir -p "$cache"
+    scratch=$(mktemp -d "$cache/$key.XXXXXX")
+    trap 'rm -rf "$scratch"' EXIT
+    build() { # in the module $1, the program of package $2
+        cd "$here/$1" && CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
+    }
+    (build kustomize sigs.k8s.io/kustomize/kustomize/v5)
+    (build evaluate .)
+    # Another build may have been faster; its folder is as good. A folder made by mktemp is its owner's alone.
+    chmod 755 "$scratch"
+    mv -T "$scratch" "$cache/$key" 2>/dev/null || [ -d "$cache/$key" ]
+fi
+echo "$cache/$key"
