@@ -185,6 +185,11 @@ export function dateTime(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** Of what may follow within a minute. */
+export function dateTimeSeconds(iso: string): string {
+  return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
 export function memory(value: number): string {
   return `${significant(value / 2 ** 30, 2)} GiB`;
 }
