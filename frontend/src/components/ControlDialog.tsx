@@ -75,7 +75,10 @@ function TokenField({ refusal }: { refusal: unknown }) {
       </label>
       <div id={help}>
         <p>Everybody may read, but only some accounts may do this. A token of one of them is made by</p>
-        <pre>kubectl create token ACCOUNT --audience kexbench --duration 1h</pre>
+        <pre>
+          kubectl create token ACCOUNT <span className="whole">--audience kexbench</span>{" "}
+          <span className="whole">--duration 1h</span>
+        </pre>
         <p>It is kept in the memory of this page, not stored: reloading or closing the page forgets it.</p>
         {!window.isSecureContext && (
           <p>

@@ -28,9 +28,9 @@ function Words({ line: { detail, times, last } }: { line: EventLine }) {
   if (!detail && times === 1) return null;
   return (
     <p>
-      {detail}{" "}
+      {detail}
       {times > 1 && (
-        <small>
+        <small className="below">
           {times} times, last <time dateTime={last}>{dateTimeSeconds(last)}</time>
         </small>
       )}

@@ -1,7 +1,7 @@
 // Run: its numbers first, then everything they rest on.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useMemo, useRef } from "react";
+import { type ReactNode, useMemo, useRef } from "react";
 import type { RunDetail } from "@/api/generated";
 import { filtersOptions, runOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { Heatmap } from "@/charts/Heatmap";
@@ -80,24 +80,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <EventSection events={run.events} />
       <section>
         <h2>Run</h2>
-        <Facts
-          facts={[
-            ["Created", dateTime(summary.created_at)],
-            [isOpen(summary.state) ? "State since" : "Ended", dateTime(summary.state_at)],
-            ["Trigger", summary.trigger],
-            ["Pools", summary.pools.join(", ")],
-            ["Progress", <RunProgress key="progress" summary={summary} />],
-            [
-              "Measured",
-              `${count(run.measure.invocations, "invocation")} of ${count(run.measure.batches, "batch", "batches")} each`,
-            ],
-            ["Batches repeated", `${run.discarded_batches} after a context switch`],
-            ["Batches kept", `${run.preempted_batches} although preempted`],
-            ["Sentinel", sentinelFact(run.sentinel)],
-            ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
-            ["Plan", <code key="plan">{summary.plan_id}</code>],
-          ]}
-        />
+        <RunFacts run={run} />
       </section>
       <HostSection hosts={run.hosts} />
       <KitSection run={run} />
@@ -108,6 +91,34 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
         <pre tabIndex={0}>{run.spec_text}</pre>
       </section>
     </>
+  );
+}
+
+function RunFacts({ run }: { run: RunDetail }) {
+  const { summary, measure } = run;
+  const ended: [string, string][] = isOpen(summary.state) ? [] : [["Ended", dateTime(summary.state_at)]];
+  const measured: [string, ReactNode][] = [
+    ["Batches repeated", `${run.discarded_batches} after a context switch`],
+    ["Batches kept", `${run.preempted_batches} although preempted`],
+    ["Sentinel", sentinelFact(run.sentinel)],
+    ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
+  ];
+  return (
+    <Facts
+      facts={[
+        ["Created", dateTime(summary.created_at)],
+        ...ended,
+        ["Trigger", summary.trigger],
+        ["Pools", summary.pools.join(", ")],
+        ["Progress", <RunProgress key="progress" summary={summary} />],
+        [
+          summary.pools.length > 1 ? "Per case and pool" : "Per case",
+          `${count(measure.invocations, "invocation")} of ${count(measure.batches, "batch", "batches")} each`,
+        ],
+        ...(summary.invocations_stored > 0 ? measured : []),
+        ["Plan", <code key="plan">{summary.plan_id}</code>],
+      ]}
+    />
   );
 }
 
