@@ -102,6 +102,9 @@ test("the runs lead to a run with its own numbers", async ({ page, request }) =>
   }
   await expect(page.locator("pre").last()).toContainText("kind: Benchmark");
   await expect(page.getByText(run.hosts[0]?.host.kernel ?? "a kernel")).toBeVisible();
+  // Measured by a machine itself, which just did it: nothing to tell, and not to be asked from here.
+  await expect(page.getByText("What happened")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: / run$/ })).toHaveCount(0);
 });
 
 test("the table has the heatmap's numbers, and the URL keeps what was chosen", async ({ page, request }) => {

@@ -15,8 +15,12 @@ const target = join(frontend, "src/api/generated");
 async function generate(output) {
   await createClient({
     input,
-    // The pages only read; workers write.
-    parser: { filters: { operations: { include: ["/^GET /"] } } },
+    // The pages read; all they write is what becomes of a run on a cluster.
+    parser: {
+      filters: {
+        operations: { include: ["/^GET /", "/^POST \\/api\\/v1\\/runs\\/{run_id}\\/(cancel|resume)$/"] },
+      },
+    },
     output: { path: output },
     plugins: [
       "@hey-api/typescript",

@@ -73,6 +73,8 @@ describe("names", () => {
   it("of a run's subjects are gathered by library", () => {
     const names = ["gnutls 3.7.9", "openssl 1.1.1w", "openssl 3.5.7", "openssl 3.5.7"];
     expect(format.byLibrary(names)).toBe("gnutls 3.7.9; openssl 1.1.1w, 3.5.7");
+    const references = ["openssl@crate/3.5.5", "openssl@git:https://host/me@home#main"];
+    expect(format.byLibrary(references)).toBe("openssl crate/3.5.5, git:https://host/me@home#main");
   });
 
   it("are counted in the singular and the plural", () => {

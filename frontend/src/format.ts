@@ -185,15 +185,20 @@ export function dateTime(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
+/** Of what may follow within a minute. */
+export function dateTimeSeconds(iso: string): string {
+  return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}
+
 export function memory(value: number): string {
   return `${significant(value / 2 ** 30, 2)} GiB`;
 }
 
-/** "gnutls 3.7.9, 3.8.9; openssl 3.5.7" from names of a library and a version each. */
+/** "gnutls 3.7.9, 3.8.9; openssl 3.5.7" from names of a library and a version each, or from references. */
 export function byLibrary(names: string[]): string {
   const versions = new Map<string, string[]>();
   for (const name of new Set(names)) {
-    const [library = "", version = ""] = name.split(" ");
+    const [library = "", version = ""] = name.split(/[ @](.*)/);
     versions.set(library, [...(versions.get(library) ?? []), version]);
   }
   return [...versions].map(([library, own]) => `${library} ${own.join(", ")}`).join("; ");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { troubleOf } from "./problem";
+import { isRefusedCaller, troubleOf } from "./problem";
 
 it("shows an API problem as it is", () => {
   const problem = {
@@ -15,4 +15,16 @@ it("shows an API problem as it is", () => {
 it("tells a lost connection from an answer that is no result", () => {
   expect(troubleOf(new TypeError("Failed to fetch")).title).toBe("No answer");
   expect(troubleOf("<html>Bad Gateway</html>").title).toBe("Unexpected answer");
+});
+
+it("asks for another token where the caller is refused, and not where the run is", () => {
+  const problem = { title: "no", detail: "no" };
+  expect([401, 403].map((status) => isRefusedCaller({ ...problem, status }))).toEqual([true, true]);
+  expect([404, 409, 503].map((status) => isRefusedCaller({ ...problem, status }))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(isRefusedCaller(new TypeError("Failed to fetch"))).toBe(false);
+  expect(isRefusedCaller("<html>Unauthorized</html>")).toBe(false);
 });

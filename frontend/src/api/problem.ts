@@ -18,6 +18,11 @@ export function troubleOf(error: unknown): Trouble {
   };
 }
 
+/** Whether the same may be asked with another token. */
+export function isRefusedCaller(error: unknown): boolean {
+  return isProblem(error) && (error.status === 401 || error.status === 403);
+}
+
 function isProblem(error: unknown): error is Problem {
   return typeof error === "object" && error !== null && "detail" in error && "title" in error;
 }

@@ -93,6 +93,7 @@ function OneHost({ view: { host, pools, nodes, isolation } }: { view: HostView }
 
 export function KitSection({ run }: { run: RunDetail }) {
   const kits = Object.values(run.kits);
+  if (run.subjects.length === 0) return null;
   return (
     <section>
       <h2>Libraries</h2>

@@ -10,9 +10,10 @@ export function RunState({ state }: { state: RunSummary["state"] }) {
   return <span className={`chip ${state}`}>{state}</span>;
 }
 
-/** What is said of the state; red once a run has ended with it. */
+/** What is said of the state; red once a run has ended with it, unless somebody wanted that. */
 export function RunNote({ summary: { detail, state } }: { summary: RunSummary }) {
-  return detail && <p className={isOpen(state) ? undefined : "detail-text"}>{detail}</p>;
+  const isBad = !isOpen(state) && state !== "cancelled";
+  return detail && <p className={isBad ? "said bad" : "said"}>{detail}</p>;
 }
 
 export function RunProgress({ summary }: { summary: RunSummary }) {

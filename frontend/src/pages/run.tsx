@@ -1,7 +1,7 @@
 // Run: its numbers first, then everything they rest on.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type ReactNode, useMemo, useRef } from "react";
 import type { RunDetail } from "@/api/generated";
 import { filtersOptions, runOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { Heatmap } from "@/charts/Heatmap";
@@ -9,9 +9,11 @@ import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
+import { EventSection } from "@/components/EventSection";
 import { HostSelect } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
+import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
@@ -60,39 +62,25 @@ export function RunPage() {
 
 function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
   const { summary } = run;
+  const heading = useRef<HTMLHeadingElement>(null);
   return (
     <>
-      <h1>
+      <h1 ref={heading} tabIndex={-1}>
         {summary.spec_name} <RunState state={summary.state} />
       </h1>
       <p>
         {summary.description} <small>Run {summary.run_id}</small>
       </p>
       <RunNote summary={summary} />
+      <RunControls key={summary.run_id} run={run} heading={heading} />
       <SentinelNotice sentinel={run.sentinel} />
       <Cells run={run} search={search} />
       <OutcomeSection run={run} />
       <ReferenceSection run={run} />
+      <EventSection events={run.events} />
       <section>
         <h2>Run</h2>
-        <Facts
-          facts={[
-            ["Started", dateTime(summary.created_at)],
-            [isOpen(summary.state) ? "State since" : "Ended", dateTime(summary.state_at)],
-            ["Trigger", summary.trigger],
-            ["Pools", summary.pools.join(", ")],
-            ["Progress", <RunProgress key="progress" summary={summary} />],
-            [
-              "Measured",
-              `${count(run.measure.invocations, "invocation")} of ${count(run.measure.batches, "batch", "batches")} each`,
-            ],
-            ["Batches repeated", `${run.discarded_batches} after a context switch`],
-            ["Batches kept", `${run.preempted_batches} although preempted`],
-            ["Sentinel", sentinelFact(run.sentinel)],
-            ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
-            ["Plan", <code key="plan">{summary.plan_id}</code>],
-          ]}
-        />
+        <RunFacts run={run} />
       </section>
       <HostSection hosts={run.hosts} />
       <KitSection run={run} />
@@ -103,6 +91,34 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
         <pre tabIndex={0}>{run.spec_text}</pre>
       </section>
     </>
+  );
+}
+
+function RunFacts({ run }: { run: RunDetail }) {
+  const { summary, measure } = run;
+  const ended: [string, string][] = isOpen(summary.state) ? [] : [["Ended", dateTime(summary.state_at)]];
+  const measured: [string, ReactNode][] = [
+    ["Batches repeated", `${run.discarded_batches} after a context switch`],
+    ["Batches kept", `${run.preempted_batches} although preempted`],
+    ["Sentinel", sentinelFact(run.sentinel)],
+    ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
+  ];
+  return (
+    <Facts
+      facts={[
+        ["Created", dateTime(summary.created_at)],
+        ...ended,
+        ["Trigger", summary.trigger],
+        ["Pools", summary.pools.join(", ")],
+        ["Progress", <RunProgress key="progress" summary={summary} />],
+        [
+          summary.pools.length > 1 ? "Per case and pool" : "Per case",
+          `${count(measure.invocations, "invocation")} of ${count(measure.batches, "batch", "batches")} each`,
+        ],
+        ...(summary.invocations_stored > 0 ? measured : []),
+        ["Plan", <code key="plan">{summary.plan_id}</code>],
+      ]}
+    />
   );
 }
 
@@ -122,9 +138,11 @@ function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
   if (!run || !model) return <Loading what="the results" lines={10} />;
   if (run.summary.invocations_stored === 0) {
     return (
-      <Empty title="No numbers yet">
-        <p>They appear here as soon as the first invocation is stored.</p>
-      </Empty>
+      isOpen(run.summary.state) && (
+        <Empty title="No numbers yet">
+          <p>They appear here as soon as the first invocation is stored.</p>
+        </Empty>
+      )
     );
   }
   return (

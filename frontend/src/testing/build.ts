@@ -5,6 +5,7 @@ import type {
   Change,
   Estimate,
   Negotiated,
+  RunEvent,
   Series,
   SeriesLine,
   SubjectView,
@@ -104,4 +105,9 @@ export function aLine(
 
 export function aSeries(lines: SeriesLine[], metric: Series["metric"] = "cpu_ns"): Series {
   return { case: aCase("c"), host_kind: { pool: "local", cpu_model: "a CPU" }, metric, lines };
+}
+
+/** So many minutes after midnight. */
+export function anEvent(state: RunEvent["state"], minute: number, detail = ""): RunEvent {
+  return { run_id: "r", at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, state, detail };
 }

@@ -10,8 +10,9 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from kexbench.api.app import API_PREFIX
 from kexbench.api.lab_models import Qualifications
-from kexbench.api.models import RunDetail, RunPage, StoredInvocation
+from kexbench.api.models import StoredInvocation
 from kexbench.api.problems import problem_words
+from kexbench.api.run_models import RunDetail, RunPage
 from kexbench.api.tokens import sign_run_token
 from kexbench.execution.folder import RunFolder
 from kexbench.service import reach_service

@@ -1,15 +1,12 @@
 """A service as a cluster has it, on loopback, with real kits of the fake backend; and pods that use it."""
 
 import platform
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
 
 import httpx
 import pytest
-import uvicorn
 
 from kexbench.agent.environment import JobPod
 from kexbench.agent.fetch import fetch
@@ -29,6 +26,7 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.uplink import Uplink
 from tests.builders import SPEC, a_catalogue
+from tests.serving import serving
 
 HERE = platform.machine()
 EXCLUSIVE = SPEC.replace("invocations: 6", "invocations: 2")
@@ -151,18 +149,8 @@ def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> 
         architectures=lambda: {"local": HERE},
     )
     gatekeeper = KnownCallers()
-    app = create_app(empty_store, gatekeeper, None, supplies)
-    # It listens before the server runs, so whoever asks too early waits in the queue.
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5))
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    found = Service(url, empty_store, depot, material.folder, tmp_path, gatekeeper, fake_shelf)
-    try:
+    with serving(create_app(empty_store, gatekeeper, None, supplies)) as url:
+        found = Service(url, empty_store, depot, material.folder, tmp_path, gatekeeper, fake_shelf)
         yield found
-    finally:
         for link in found.uplinks:
             link.close()
-        server.should_exit = True
-        thread.join()

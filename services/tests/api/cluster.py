@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from fastapi import FastAPI
 
 from kexbench.api.access import Caller
 from kexbench.api.app import API_PREFIX, create_app
@@ -125,12 +126,17 @@ def an_attempt(run: Run, *, uid: str = "uid-1", attempt: int = 1, host: HostFact
     )
 
 
+def cluster_app(store: ClickHouseStore, folder: Path, pages: Path | None = None) -> FastAPI:
+    """An application that has a cluster; `folder` gets its kits and material."""
+    supplies = Supplies(Depot(folder / "kits", WORKER), MaterialShelf(folder / "material"), planner(), lambda: POOLS)
+    return create_app(store, Names(), pages, supplies)
+
+
 def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> ClusterApi:
-    depot = Depot(folder / "kits", WORKER)
-    supplies = Supplies(depot, MaterialShelf(folder / "material"), planner(), lambda: POOLS)
-    http = client_of(create_app(store, Names(), None, supplies))
+    app = cluster_app(store, folder)
+    http = client_of(app)
     http.base_url = httpx.URL(f"http://test{API_PREFIX}")
-    return ClusterApi(http, depot, store, folder)
+    return ClusterApi(http, app.state.supplies.depot, store, folder)
 
 
 def planner() -> Callable[[str, str], Plan]:

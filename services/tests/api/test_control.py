@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -20,6 +21,11 @@ def api(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> Cl
 
 def states(api: ClusterApi, run_id: str) -> list[RunState]:
     return [event.state for event in api.store.events(run_id)]
+
+
+def read(api: ClusterApi, run: Run) -> dict[str, Any]:
+    """As its page reads it."""
+    return cast(dict[str, Any], api.http.get(f"/runs/{run.run_id}").json())
 
 
 def came_to(api: ClusterApi, run: Run, state: RunState) -> None:
@@ -135,13 +141,44 @@ def test_a_complete_run_is_not_resumed(api: ClusterApi) -> None:
                 api.store.add_invocation(run, measured.model_copy(update={"job_id": job.job_id}), HOST)
     came_to(api, run, RunState.FINISHED)
     assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/resume"), 409, "has all its invocations")
+    assert read(api, run)["controls"] == []
 
 
-def test_what_a_machine_measured_by_itself_is_resumed_there(api: ClusterApi) -> None:
+@pytest.mark.parametrize(("state", "control"), [(RunState.RUNNING, "cancel"), (RunState.FAILED, "resume")])
+def test_what_a_machine_measures_by_itself_is_cancelled_and_resumed_there(
+    api: ClusterApi, state: RunState, control: str
+) -> None:
     run = a_run()
     api.store.add_run(run)
-    api.store.add_event(an_event(run, RunState.FAILED))
-    assert_problem(api.ask("submitter", "POST", f"/runs/{run.run_id}/resume"), 409, "measured by a machine itself")
+    api.store.add_event(an_event(run, state))
+    assert read(api, run)["controls"] == []
+    asked = api.ask("submitter", "POST", f"/runs/{run.run_id}/{control}")
+    assert_problem(asked, 409, "is measured by a machine itself")
+    assert states(api, run.run_id) == [state]
+
+
+@pytest.mark.parametrize("state", RunState)
+def test_a_run_offers_exactly_what_would_change_it(api: ClusterApi, state: RunState) -> None:
+    changing = []
+    for control in ("cancel", "resume"):
+        run = api.queued()
+        came_to(api, run, state)
+        answer = api.ask("submitter", "POST", f"/runs/{run.run_id}/{control}")
+        if answer.is_success and answer.json()["state"] != state:
+            changing.append(control)
+    run = api.queued()
+    came_to(api, run, state)
+    assert read(api, run)["controls"] == changing
+
+
+def test_a_run_tells_every_change_of_its_state_in_their_order(api: ClusterApi) -> None:
+    run = api.queued()
+    came_to(api, run, RunState.BUILDING)
+    api.ask("submitter", "POST", f"/runs/{run.run_id}/cancel")
+    events = read(api, run)["events"]
+    assert [event["state"] for event in events] == ["queued", "building", "cancelling"]
+    assert [event["detail"] for event in events] == ["", "", "cancelled by ci:pipeline"]
+    assert [event["at"] for event in events] == sorted(event["at"] for event in events)
 
 
 @pytest.mark.parametrize(
@@ -182,3 +219,11 @@ def test_nobody_may_do_anything(api: ClusterApi) -> None:
 def test_a_machine_by_itself_has_no_cluster(client: httpx.Client) -> None:
     answer = client.post("/runs", json={"spec_text": CLUSTER_SPEC}, headers=token("any"))
     assert_problem(answer, 409, "no cluster")
+
+
+def test_without_a_cluster_a_run_of_one_is_only_read(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run(host=None)
+    empty_store.add_run(run)
+    empty_store.add_event(an_event(run, RunState.FAILED, detail="a node was lost"))
+    found = client.get(f"/runs/{run.run_id}").json()
+    assert (found["controls"], [event["detail"] for event in found["events"]]) == ([], ["a node was lost"])

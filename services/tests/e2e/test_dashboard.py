@@ -1,4 +1,4 @@
-"""A short real run, served, and read off the pages by a real browser."""
+"""Pages read, and used, by a real browser: of a short real run, and of runs on a cluster that is made up."""
 
 import os
 import subprocess
@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.settings import Settings
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.cluster import cluster_app
 from tests.cli.conftest import Cli
+from tests.serving import serving
 
 FRONTEND = Path(__file__).parents[3] / "frontend"
 TIMEOUT_S = 600
@@ -35,11 +39,24 @@ def test_the_dashboard_shows_the_numbers_of_a_real_run(tmp_path: Path) -> None:
     with cli.serving() as (_, url):
         measured = cli("run", str(spec))
         assert measured.status == 0, measured.err
-        shown = subprocess.run(
-            ["npm", "run", "--silent", "e2e"],
-            cwd=FRONTEND,
-            env={**os.environ, "KEXBENCH_URL": url},
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    assert shown.returncode == 0
+        assert is_shown("dashboard", url)
+
+
+@pytest.mark.browser
+def test_a_run_on_a_cluster_is_followed_cancelled_and_resumed_on_its_page(
+    empty_store: ClickHouseStore, tmp_path: Path
+) -> None:
+    with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
+        assert is_shown("controls", url)
+
+
+def is_shown(name: str, url: str) -> bool:
+    """Whether all tests in a file of `frontend/e2e` pass against a service."""
+    done = subprocess.run(
+        ["npm", "run", "--silent", "e2e", "--", f"{name}.spec.ts"],
+        cwd=FRONTEND,
+        env={**os.environ, "KEXBENCH_URL": url},
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    return done.returncode == 0

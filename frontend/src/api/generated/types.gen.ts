@@ -701,6 +701,18 @@ export type RunEvent = {
 export type RunDetail = {
     summary: RunSummary;
     /**
+     * Events
+     *
+     * every change of its state, in their order
+     */
+    events: Array<RunEvent>;
+    /**
+     * Controls
+     *
+     * what may be asked of it here and now; empty where nothing
+     */
+    controls: Array<'cancel' | 'resume'>;
+    /**
      * Spec Text
      */
     spec_text: string;
@@ -2507,6 +2519,122 @@ export type QualificationsResponses = {
 };
 
 export type QualificationsResponse = QualificationsResponses[keyof QualificationsResponses];
+
+export type CancelRunData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/cancel';
+};
+
+export type CancelRunErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type CancelRunError = CancelRunErrors[keyof CancelRunErrors];
+
+export type CancelRunResponses = {
+    /**
+     * Successful Response
+     */
+    202: RunSummary;
+};
+
+export type CancelRunResponse = CancelRunResponses[keyof CancelRunResponses];
+
+export type ResumeRunData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/resume';
+};
+
+export type ResumeRunErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ResumeRunError = ResumeRunErrors[keyof ResumeRunErrors];
+
+export type ResumeRunResponses = {
+    /**
+     * Successful Response
+     */
+    202: RunSummary;
+};
+
+export type ResumeRunResponse = ResumeRunResponses[keyof ResumeRunResponses];
 
 export type OpenRunsData = {
     body?: never;

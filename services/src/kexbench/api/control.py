@@ -10,16 +10,17 @@ from fastapi import APIRouter, Depends, Header, Response
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.control_models import KnownKits, OpenRun, Submission
+from kexbench.api.controls import refusal
 from kexbench.api.dependencies import Supplies, TheStore, TheSupplies, supplies_of
-from kexbench.api.models import RunSummary
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
+from kexbench.api.run_models import Control, RunSummary
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.planning.documents import DocumentError
-from kexbench.store.port import Store
+from kexbench.store.port import RunProgress, Store
 
 router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=[Depends(supplies_of)])
 IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
@@ -69,10 +70,8 @@ def submit_run(
 def cancel_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
     """Ask for an end. What is measured by then is kept; asking again changes nothing."""
     admit(caller, "submitter")
-    run, state = known_run(store, run_id), _state(store, run_id)
-    if not state.is_open:
-        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is {state}: there is nothing to cancel")
-    if state is not RunState.CANCELLING:
+    run, progress = _asked_of(store, run_id, "cancel")
+    if progress.event.state is not RunState.CANCELLING:
         _record(store, run, RunState.CANCELLING, f"cancelled by {caller.name}")
     return _summary(store, run)
 
@@ -81,15 +80,7 @@ def cancel_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
 def resume_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
     """Queue again what a run that ended lacks."""
     admit(caller, "submitter")
-    run, state = known_run(store, run_id), _state(store, run_id)
-    if state.is_open:
-        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is {state}: it goes on by itself")
-    if run.host is not None:
-        remedy = f"there: kexbench run --resume {run_id}"
-        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} was measured by a machine itself", remedy)
-    progress = store.progress([run_id])[run_id]
-    if progress.invocations_stored >= run.plan.invocations:
-        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} has all its invocations")
+    run, _ = _asked_of(store, run_id, "resume")
     _record(store, run, RunState.QUEUED, f"resumed by {caller.name}")
     return _summary(store, run)
 
@@ -129,6 +120,14 @@ def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id:
             store.add_run(_supplied(supplies, run))
         if _state(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
             _record(store, run, RunState.RUNNING, "")
+
+
+def _asked_of(store: Store, run_id: str, control: Control) -> tuple[Run, RunProgress]:
+    """Raises a 409 problem where a run is not as this asks for."""
+    run, progress = known_run(store, run_id), store.progress([run_id])[run_id]
+    if problem := refusal(control, run, progress):
+        raise problem
+    return run, progress
 
 
 def _planned(supplies: Supplies, submission: Submission) -> Plan:

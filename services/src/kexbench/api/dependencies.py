@@ -30,20 +30,24 @@ def _store(request: Request) -> Store:
     return cast(Store, request.app.state.store)
 
 
+def _has_cluster(request: Request) -> bool:
+    return request.app.state.supplies is not None
+
+
 def supplies_of(request: Request) -> Supplies:
     """Raises a 409 problem where there is no cluster."""
-    found = request.app.state.supplies
-    if found is None:
+    if not _has_cluster(request):
         raise ProblemError(
             HTTPStatus.CONFLICT, "this service has no cluster to run anything on", "measure here: kexbench run SPEC"
         )
-    return cast(Supplies, found)
+    return cast(Supplies, request.app.state.supplies)
 
 
 def _monitoring(request: Request) -> Monitoring:
     return cast(Monitoring, request.app.state.monitoring)
 
 
+HasCluster = Annotated[bool, Depends(_has_cluster)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheStore = Annotated[Store, Depends(_store)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]

@@ -6,13 +6,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from kexbench.api.answer import Answer
-from kexbench.api.reference_models import ReferenceView
 from kexbench.domain.cases import Case
-from kexbench.domain.hosts import HostFacts
-from kexbench.domain.kits import KitManifest
-from kexbench.domain.plans import Isolation, Measure, Skipped
-from kexbench.domain.runs import RunState, Trigger
-from kexbench.domain.samples import Metric, Negotiated, OutcomeKind, Timer
+from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 
 
 class Problem(Answer):
@@ -183,83 +178,6 @@ class Series(Answer):
     host_kind: HostKind
     metric: Metric
     lines: list[SeriesLine]
-
-
-class RunSummary(Answer):
-    run_id: str
-    plan_id: str
-    spec_name: str
-    description: str
-    created_at: datetime
-    trigger: Trigger
-    state: RunState
-    state_at: datetime
-    detail: str
-    cpu_model: str | None = Field(description="null on a cluster, where every attempt has its own machine")
-    pools: list[str]
-    subjects: list[str] = Field(
-        description="library and version; references until those are known", examples=[["openssl 3.5.7"]]
-    )
-    cases: int
-    invocations_planned: int
-    invocations_stored: int
-
-
-class RunPage(Answer):
-    runs: list[RunSummary]
-    next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
-
-
-class HostMoveView(Answer):
-    """How the frozen subject's cost moved since an earlier run: a move is the machine's, not a library's."""
-
-    since_run: str
-    since: datetime
-    ratio: float = Field(description="1.02: the machine got 2% slower")
-    low: float
-    high: float
-    cases: int
-    moved: bool = Field(description="the whole interval lies beyond 0.5%")
-
-
-class SentinelView(Answer):
-    """The frozen subject that was measured along."""
-
-    library: str
-    version: str
-    kit_id: str
-    move: HostMoveView | None = Field(description="null without an earlier run of the same kit on this host kind")
-
-
-class HostView(Answer):
-    """A machine that a run was measured on, or the facts that some of them share."""
-
-    host: HostFacts
-    pools: list[str]
-    nodes: list[str] = Field(description="on a cluster")
-    isolation: list[Isolation] = Field(description="what CPUs jobs were found to have there; on a cluster")
-
-
-class RunDetail(Answer):
-    """Everything about one run: what was planned, on what, and all its cells for one metric on one host kind."""
-
-    summary: RunSummary
-    spec_text: str
-    measure: Measure
-    hosts: list[HostView]
-    host_kind: HostKind | None = Field(description="that the cells are of; null while nothing is stored")
-    host_kinds: list[HostKind] = Field(description="that the run has numbers of")
-    cases: list[CaseView]
-    skipped: list[Skipped]
-    subjects: list[SubjectView]
-    kits: dict[str, KitManifest]
-    metric: Metric
-    cells: list[Cell]
-    reference: ReferenceView | None
-    sentinel: SentinelView | None = Field(description="null where the run has none")
-    timers: dict[str, Timer] = Field(description="what reading the clocks cost, by the subject's reference")
-    discarded_batches: int
-    preempted_batches: int
 
 
 class StoredInvocation(Answer):

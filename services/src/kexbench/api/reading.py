@@ -13,7 +13,8 @@ from kexbench import __version__
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
-from kexbench.api.dependencies import TheStore
+from kexbench.api.controls import controls_of
+from kexbench.api.dependencies import HasCluster, TheStore
 from kexbench.api.metrics import metric_views
 from kexbench.api.models import (
     CaseView,
@@ -22,14 +23,8 @@ from kexbench.api.models import (
     Filters,
     Health,
     HostKind,
-    HostMoveView,
-    HostView,
     Matrix,
     Problem,
-    RunDetail,
-    RunPage,
-    RunSummary,
-    SentinelView,
     Series,
     SeriesLine,
     SeriesPoint,
@@ -37,6 +32,7 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
+from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL
@@ -154,6 +150,7 @@ def runs(
 @router.get("/runs/{run_id}", operation_id="run")
 def run(
     store: TheStore,
+    has_cluster: HasCluster,
     run_id: str,
     metric: OneMetric = Metric.CPU_NS,
     pool: OnePool = None,
@@ -169,6 +166,8 @@ def run(
     samples, outcomes = store.samples(selection), store.outcomes(selection)
     return RunDetail(
         summary=summary(found, progress),
+        events=store.events(run_id),
+        controls=controls_of(found, progress) if has_cluster and progress else [],
         spec_text=found.spec_text,
         measure=found.plan.measure,
         hosts=_hosts(store, found),

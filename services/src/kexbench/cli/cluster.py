@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kexbench.api.control_models import Submission
-from kexbench.api.models import RunDetail, RunSummary
+from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.domain.runs import RunState

@@ -1,6 +1,6 @@
 """The report of one run: the results, what has no number and why, and published tables beside them."""
 
-from kexbench.api.models import RunDetail
+from kexbench.api.run_models import RunDetail
 from kexbench.cli.console import err, out
 from kexbench.cli.tables import LEGEND, outcome_lines, reference_tables, results_tables, swap_lines
 from kexbench.client import ApiClient

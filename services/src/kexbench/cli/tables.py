@@ -6,8 +6,9 @@ from typing import TypeVar
 from rich import box
 from rich.table import Table
 
-from kexbench.api.models import Cell, RunDetail, RunSummary
+from kexbench.api.models import Cell
 from kexbench.api.reference_models import ReferenceRowView, SideCosts
+from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.words import by_library, percent, rate_text
 
 LEGEND = (

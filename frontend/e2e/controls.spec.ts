@@ -1,0 +1,203 @@
+// Runs on a made-up cluster, whose callers are known by their names: followed, cancelled and resumed on their page.
+import AxeBuilder from "@axe-core/playwright";
+import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
+import type { RunDetail, RunSummary } from "../src/api/generated";
+
+const API = "/api/v1";
+const WIDTHS = [375, 820, 1440];
+const NODELESS =
+  "pool pool-a has no ready node: add one with the pool's labels, or look why its nodes are not ready";
+const SPEC = `
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: nightly }
+subjects:
+  - fake: [1.0, 1.1]
+pools: [pool-a]
+matrix:
+  protocol: [TLSv1.2]
+  keyExchange: [RSA]
+measure: { invocations: 6, batches: 4 }
+`;
+
+/** What somebody else does: the command line as `submitter`, or the dispatcher. */
+async function post(request: APIRequestContext, who: string, path: string, data?: object) {
+  const answer = await request.post(`${API}${path}`, { data, headers: { Authorization: `Bearer ${who}` } });
+  expect(answer.ok(), `${path} answers ${await answer.text()}`).toBe(true);
+  return answer;
+}
+
+async function queued(request: APIRequestContext): Promise<string> {
+  const answer = await post(request, "submitter", "/runs", { spec_text: SPEC });
+  return ((await answer.json()) as RunSummary).run_id;
+}
+
+async function tell(request: APIRequestContext, run_id: string, state: RunSummary["state"], detail: string) {
+  const at = new Date().toISOString();
+  await post(request, "dispatcher", `/runs/${run_id}/events`, { run_id, at, state, detail });
+}
+
+async function failed(request: APIRequestContext): Promise<string> {
+  const runId = await queued(request);
+  await tell(request, runId, "failed", NODELESS);
+  return runId;
+}
+
+async function statesOf(request: APIRequestContext, runId: string): Promise<string[]> {
+  const answer = await request.get(`${API}/runs/${runId}`);
+  return ((await answer.json()) as RunDetail).events.map(({ state }) => state);
+}
+
+function parts(page: Page) {
+  return {
+    heading: page.getByRole("heading", { level: 1 }),
+    log: page.getByRole("log", { name: "What happened" }).getByRole("listitem"),
+    cancel: page.getByRole("main").locator("> p").getByRole("button", { name: "Cancel run" }),
+    resume: page.getByRole("main").locator("> p").getByRole("button", { name: "Resume run" }),
+    dialog: page.getByRole("dialog"),
+    token: page.getByLabel("Access token"),
+  };
+}
+
+async function answer(page: Page, button: string, token?: string) {
+  const { dialog, token: field } = parts(page);
+  if (token) await field.fill(token);
+  await dialog.getByRole("button", { name: button }).click();
+}
+
+test("an open run’s page grows by what happens", async ({ page, request }) => {
+  const runId = await queued(request);
+  const { heading, log } = parts(page);
+  await page.goto(`/runs/${runId}`);
+  await expect(heading).toHaveText("nightly queued");
+  await expect(log).toHaveCount(1);
+  await tell(request, runId, "building", NODELESS);
+  await expect(log.nth(1)).toContainText(NODELESS);
+  await expect(heading).toHaveText("nightly building");
+});
+
+test("cancelling takes a token that the service lets in", async ({ page, request }) => {
+  const runId = await queued(request);
+  const { heading, log, cancel, dialog, token } = parts(page);
+  await page.goto(`/runs/${runId}`);
+  await cancel.click();
+  await expect(dialog).toContainText("kubectl create token ACCOUNT --audience kexbench --duration 1h");
+  await answer(page, "Cancel run", "nobody");
+  await expect(dialog.getByRole("alert")).toContainText("nobody is called 'nobody'");
+  await expect(token).toHaveValue("");
+  await expect(token).toBeFocused();
+  await answer(page, "Cancel run", "dispatcher");
+  await expect(dialog.getByRole("alert")).toContainText(
+    "kexbench:dispatcher is a dispatcher, which may not do this",
+  );
+  expect(await statesOf(request, runId)).toEqual(["queued"]);
+  await answer(page, "Cancel run", "submitter");
+  await expect(heading).toHaveText("nightly cancelling");
+  await expect(heading).toBeFocused();
+  await expect(dialog).toHaveCount(0);
+  await expect(cancel).toHaveCount(0);
+  await expect(log).toHaveCount(2);
+  await expect(log.last()).toContainText("cancelled by ci:pipeline");
+});
+
+test("a failed run says why and is resumed; the token lasts as long as the page", async ({
+  page,
+  request,
+}) => {
+  const [first, second] = [await failed(request), await failed(request)];
+  const { heading, log, cancel, resume, dialog, token } = parts(page);
+  await page.goto(`/runs/${first}`);
+  await expect(page.locator(".said.bad")).toHaveText(NODELESS);
+  await resume.click();
+  await answer(page, "Resume run", " submitter ");
+  await expect(heading).toHaveText("nightly queued");
+  await expect(log.locator(".chip")).toHaveText(["queued", "failed", "queued"]);
+  await cancel.click();
+  await expect(dialog).toBeVisible();
+  await expect(token).toHaveCount(0);
+  await answer(page, "Back");
+  await page.getByRole("link", { name: "All runs" }).click();
+  await page.locator(`.runs a[href*="${second}"]`).click();
+  await resume.click();
+  await expect(log.locator(".chip")).toHaveText(["queued", "failed", "queued"]);
+  await page.reload();
+  await cancel.click();
+  await expect(token).toBeVisible();
+  const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  expect(stored).not.toContain("submitter");
+  expect(await statesOf(request, first)).toEqual(["queued", "failed", "queued"]);
+});
+
+test("a token that has run out is asked for again", async ({ page, request }) => {
+  const runId = await failed(request);
+  const { heading, cancel, resume, dialog, token } = parts(page);
+  await page.goto(`/runs/${runId}`);
+  await resume.click();
+  await answer(page, "Resume run", "submitter");
+  await expect(heading).toHaveText("nightly queued");
+  const ranOut = { title: "Unauthorized", status: 401, detail: "the cluster knows nobody by this token" };
+  await page.route("**/cancel", (route) => route.fulfill({ status: 401, json: ranOut }), { times: 1 });
+  await cancel.click();
+  await answer(page, "Cancel run");
+  await expect(dialog.getByRole("alert")).toContainText(ranOut.detail);
+  await expect(token).toBeFocused();
+  await answer(page, "Cancel run", "submitter");
+  await expect(heading).toHaveText("nightly cancelling");
+});
+
+test("what has changed meanwhile is refused in the service’s words, and shown", async ({ page, request }) => {
+  const runId = await failed(request);
+  const { heading, resume, dialog } = parts(page);
+  await page.goto(`/runs/${runId}`);
+  await resume.click();
+  await post(request, "submitter", `/runs/${runId}/resume`);
+  await answer(page, "Resume run", "submitter");
+  await expect(page.getByRole("alert")).toContainText(`run ${runId} is queued: it goes on by itself`);
+  await expect(dialog).toHaveCount(0);
+  await expect(heading).toHaveText("nightly queued");
+});
+
+test("the keyboard cancels a run, and Escape does not", async ({ page, request }) => {
+  const runId = await queued(request);
+  const { heading, cancel, dialog, token } = parts(page);
+  await page.goto(`/runs/${runId}`);
+  await cancel.focus();
+  await page.keyboard.press("Enter");
+  await expect(token).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+  await expect(cancel).toBeFocused();
+  expect(await statesOf(request, runId)).toEqual(["queued"]);
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("submitter");
+  await page.keyboard.press("Enter");
+  await expect(heading).toHaveText("nightly cancelling");
+});
+
+async function barriers(page: Page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return found.map(({ id, nodes }) => [id, nodes[0]?.html]);
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`page and question have no serious barrier in the ${colorScheme} scheme, and fit`, async ({
+    page,
+    request,
+  }) => {
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`/runs/${await failed(request)}`);
+    const { resume } = parts(page);
+    await resume.waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await resume.click();
+    await answer(page, "Resume run", "nobody");
+    await expect(page.getByRole("alert")).toBeVisible();
+    expect(await barriers(page)).toEqual([]);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      expect(excess, `at ${width}`).toBeLessThanOrEqual(0);
+    }
+  });
+}
