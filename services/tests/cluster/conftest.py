@@ -5,13 +5,16 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from devcluster.cluster import Cluster, running_cluster
 from devcluster.control_plane import kubectl_command
 from devcluster.plan import State
+
+if TYPE_CHECKING:
+    from tests.cluster.kexbench import Kexbench
 
 NAMESPACE = "test-devcluster"
 POD_TIMEOUT_S = 180
@@ -50,6 +53,15 @@ def kubectl(devcluster: Cluster) -> Kubectl:
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def kexbench(devcluster: Cluster, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> "Kexbench":
+    """As the chart installs it, whose pods are under the restricted standard."""
+    from tests.cluster.kexbench import JOBS, install  # which reads this module
+
+    kubectl("label", "namespace", JOBS, "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
+    return install(devcluster, kubectl, tmp_path_factory.mktemp("kexbench"))
 
 
 class KubectlError(Exception):

@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 
-from devcluster.cluster import Cluster
 from tests.cluster.conftest import Kubectl
-from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench, install
+from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
-_RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
-
-
-@pytest.fixture(scope="session")
-def kexbench(devcluster: Cluster, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> Kexbench:
-    kubectl("label", "namespace", JOBS, _RESTRICTED, "--overwrite")
-    return install(devcluster, kubectl, tmp_path_factory.mktemp("kexbench"))
 
 
 def counted(kexbench: Kexbench, run_id: str) -> int:
