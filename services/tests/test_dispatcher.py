@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import PendingPod, Phase
+from kexbench.execution.argo.cluster import ClusterError, PendingPod, Phase
 from kexbench.execution.argo.workflows import WantedKit
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.fake_cluster import FakeCluster
@@ -195,6 +195,58 @@ def test_it_does_not_begin_once_it_is_to_end() -> None:
     ending.set()
     stage.dispatcher.run(ending)
     assert stage.state() is RunState.QUEUED
+
+
+def test_every_schedule_has_a_cron_workflow_as_long_as_it_is_there() -> None:
+    stage = Stage()
+    stage.control.times = {"nightly": "0 3 * * *", "hourly": "0 * * * *"}
+    stage.tick(2)
+    nightly, hourly = (f"kexbench-schedule-{name}" for name in ("nightly", "hourly"))
+    assert sorted(stage.cluster.crons) == [hourly, nightly]
+    stage.control.times = {"nightly": "30 4 * * *"}
+    stage.tick()
+    assert list(stage.cluster.crons) == [nightly]
+    assert stage.cluster.crons[nightly]["spec"]["schedules"] == ["30 4 * * *"]
+
+
+def test_a_cron_workflow_that_somebody_deletes_is_there_again() -> None:
+    stage = Stage()
+    stage.control.times = {"nightly": "0 3 * * *"}
+    stage.tick()
+    stage.cluster.crons.clear()
+    stage.tick()
+    assert list(stage.cluster.crons) == ["kexbench-schedule-nightly"]
+
+
+def test_schedules_that_can_not_be_kept_hold_up_no_run_and_runs_no_schedules() -> None:
+    stage = Stage()
+    stage.control.times = {"nightly": "0 3 * * *"}
+
+    def refuse(*_: object) -> object:
+        raise ClusterError("applying cron workflow nightly: forbidden")
+
+    apply, stage.cluster.apply_cron = stage.cluster.apply_cron, refuse  # type: ignore[method-assign,assignment]
+    assert not stage.tick(2)
+    assert stage.state() is RunState.RUNNING
+    stage.cluster.apply_cron = apply  # type: ignore[method-assign]
+    stage.cluster.workflows = refuse  # type: ignore[method-assign,assignment]
+    assert not stage.tick()
+    assert list(stage.cluster.crons) == ["kexbench-schedule-nightly"]
+
+
+def test_a_dispatcher_that_lost_its_lease_while_it_looked_keeps_no_schedules() -> None:
+    stage = Stage()
+    stage.control.times = {"nightly": "0 3 * * *"}
+    ask = stage.control.schedules
+
+    def take_long() -> object:
+        stage.pass_s(31)
+        stage.cluster.hold_lease("kexbench-dispatcher", "other")
+        return ask()
+
+    stage.control.schedules = take_long  # type: ignore[method-assign,assignment]
+    assert stage.dispatcher.once()
+    assert stage.cluster.crons == {}
 
 
 Move = Callable[[Stage], object]

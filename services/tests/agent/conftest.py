@@ -93,7 +93,7 @@ class Service:
 
     def queued(self, spec: str) -> Run:
         """A run that somebody asked for."""
-        asked = self._post("submitter", "/runs", {"spec_text": spec}).json()["run_id"]
+        asked = self.post("submitter", "/runs", {"spec_text": spec}).json()["run_id"]
         run = self.store.run(asked)
         assert run is not None
         return run
@@ -103,7 +103,7 @@ class Service:
         queued = self.queued(spec)
         for subject in queued.plan.subjects:
             self.supply(subject.reference)
-        self._post("dispatcher", f"/runs/{queued.run_id}/start", None)
+        self.post("dispatcher", f"/runs/{queued.run_id}/start", None)
         run = self.store.run(queued.run_id)
         assert run is not None
         return run
@@ -127,7 +127,7 @@ class Service:
         self.uplinks.append(Uplink(self.url, told.token_file, print, patience_s=60, longest_wait_s=0.1))
         return Pod(told, self.uplinks[-1])
 
-    def _post(self, name: Role, path: str, body: object) -> httpx.Response:
+    def post(self, name: Role, path: str, body: object) -> httpx.Response:
         token = self.admit(name, name).read_text()
         headers = {"Authorization": f"Bearer {token}"}
         return httpx.post(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.agent import __main__ as agent
-from kexbench.agent.environment import BuilderPod, JobPod
+from kexbench.agent.environment import BuilderPod, JobPod, SchedulePod
 from kexbench.agent.measure import NotIsolated, RunnerFailed
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
@@ -16,6 +16,8 @@ ENVIRONMENT = {
     "API_URL": "http://127.0.0.1:9",
     "TOKEN_FILE": "/nowhere/token",
     "RUN_ID": "run",
+    "SCHEDULE": "nightly",
+    "SCHEDULED_TIME": "2026-01-01T03:00:00Z",
     "JOB_ID": "job",
     "ATTEMPT": "4",
     "CPUS": "2",
@@ -40,6 +42,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("fetch", None, 0, ""),
         ("measure", True, 0, ""),
         ("build", None, 0, ""),
+        ("submit", None, 0, ""),
         ("measure", False, 3, ""),
         ("fetch", Unreachable("nobody answers"), 1, "nobody answers"),
         ("measure", Unreachable("nobody answers"), 1, "nobody answers"),
@@ -55,6 +58,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("fetch", Refused(409, "not started"), 5, "not started"),
         ("measure", Refused(403, "another pod's"), 5, "another pod's"),
         ("build", Refused(422, "damaged"), 5, "damaged"),
+        ("submit", Refused(404, "there is no schedule nightly"), 5, "there is no schedule nightly"),
     ],
 )
 def test_every_end_has_its_status_and_says_why(
@@ -84,7 +88,7 @@ def test_what_it_cannot_do_is_told_with_what_it_can(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert agent.main(arguments) == 2
-    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build is to be done, {says}"
+    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build, submit is to be done, {says}"
 
 
 def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,17 +101,21 @@ def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_to_do_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[JobPod | BuilderPod] = []
+    seen: list[JobPod | BuilderPod | SchedulePod] = []
 
-    def do(pod: JobPod | BuilderPod, api: Uplink, say: Callable[[str], None]) -> None:
+    def do(pod: JobPod | BuilderPod | SchedulePod, api: Uplink, say: Callable[[str], None]) -> None:
         seen.append(pod)
 
     monkeypatch.setattr(agent, "fetch", do)
     monkeypatch.setattr(agent, "build", do)
+    monkeypatch.setattr(agent, "submit", do)
     agent.main(["fetch"])
     agent.main(["build"])
-    job, builder = seen
+    agent.main(["submit"])
+    job, builder, schedule = seen
     assert isinstance(job, JobPod)
     assert (job.path, job.attempt, job.cpus, job.work) == ("/runs/run/jobs/job", 4, 2, Path("/var/lib/kexbench"))
     assert isinstance(builder, BuilderPod)
     assert (builder.reference, builder.architecture) == ("fake@1.0", "x86_64")
+    assert isinstance(schedule, SchedulePod)
+    assert (schedule.schedule, schedule.scheduled_time) == ("nightly", "2026-01-01T03:00:00Z")

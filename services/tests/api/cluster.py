@@ -35,7 +35,8 @@ CALLERS = {
 
 
 class Names:
-    """A gatekeeper that takes a caller's name for the token; pods are `pod RUN JOB UID`, builders `builder RUN`."""
+    """A gatekeeper that takes a caller's name for the token; pods are `pod RUN JOB UID`, builders `builder RUN`,
+    and the pods of schedules `schedule NAME`."""
 
     def identify(self, token: str) -> Caller:
         if token in CALLERS:
@@ -46,6 +47,8 @@ class Names:
             return Caller("job", f"pod {uid}", run_id, job_id, f"pod-{uid}", uid, "node-1")
         if words[:1] == ["builder"]:
             return Caller("builder", "a builder", words[1])
+        if words[:1] == ["schedule"]:
+            return Caller("schedule", "a pod of a schedule", schedule=words[1])
         raise TokenError(f"nobody is called {token!r}")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from kexbench.api.access import Caller
-from kexbench.api.cluster_access import JOB_LABEL, RUN_LABEL, Accounts, ClusterGatekeeper, Reviewed
+from kexbench.api.cluster_access import JOB_LABEL, RUN_LABEL, SCHEDULE_LABEL, Accounts, ClusterGatekeeper, Reviewed
 from kexbench.api.tokens import TokenError
 
 ACCOUNTS = Accounts("jobs:job", "jobs:builder", "kexbench:dispatcher", frozenset({"ci:pipeline"}))
@@ -45,6 +45,16 @@ def test_a_jobs_pod_may_act_for_the_run_and_job_of_its_labels() -> None:
 def test_a_builders_pod_is_bound_to_its_run_and_no_job() -> None:
     found = identified("jobs:builder", {RUN_LABEL: "run-1"})
     assert (found.role, found.run_id, found.job_id) == ("builder", "run-1", None)
+
+
+def test_a_schedules_pod_may_act_for_the_schedule_of_its_label_and_no_run() -> None:
+    found = identified("jobs:job", {SCHEDULE_LABEL: "nightly"})
+    assert (found.role, found.schedule, found.run_id, found.job_id) == ("schedule", "nightly", None, None)
+
+
+def test_a_builders_pod_with_a_schedules_label_is_nobody() -> None:
+    with pytest.raises(TokenError, match="of no pod of a run"):
+        identified("jobs:builder", {SCHEDULE_LABEL: "nightly"})
 
 
 @pytest.mark.parametrize(("account", "role"), [("kexbench:dispatcher", "dispatcher"), ("ci:pipeline", "submitter")])

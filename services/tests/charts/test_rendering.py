@@ -25,6 +25,7 @@ RIGHTS = {
     ("Role", JOBS): {
         "pods: get",
         "workflows: create get list watch patch delete",
+        "cronworkflows: create list patch delete",
         "pods: get list watch",
         "workflowtaskresults: create patch",
     },

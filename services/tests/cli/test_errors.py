@@ -71,8 +71,16 @@ def test_an_unknown_run_is_a_problem_with_a_remedy(cli: Cli) -> None:
     assert "remedy:" in done.err
 
 
+@pytest.mark.parametrize("words", [("schedules", "list"), ("schedules", "remove", "nightly")])
+def test_a_verb_of_a_cluster_asks_which_one_is_meant(words: tuple[str, ...], cli: Cli) -> None:
+    done = cli(*words)
+    assert done.status == 2
+    assert "set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE" in done.err
+
+
 def test_every_verb_explains_itself_with_an_example(cli: Cli) -> None:
-    for verb in (["run"], ["plan"], ["serve"], ["export"], ["kits", "add"], ["kits", "show"], ["runs", "show"]):
+    several = (["kits", "add"], ["kits", "show"], ["runs", "show"], ["schedules", "add"], ["schedules", "remove"])
+    for verb in (["run"], ["plan"], ["serve"], ["export"], *several):
         done = cli(*verb, "--help")
         assert done.status == 0
         assert f"kexbench {' '.join(verb)}" in done.out.split("Examples:")[1]

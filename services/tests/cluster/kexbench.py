@@ -40,6 +40,14 @@ measure: { invocations: INVOCATIONS, batches: 4, maxDuration: 20m, isolation: IS
 """
 
 
+def a_spec(name: str, **wanted: str | int) -> str:
+    """`wanted`: pools, invocations, isolation."""
+    text = SPEC.replace("NAME", name)
+    for word, value in {"pools": "pool-a, pool-b", "invocations": 4, "isolation": "exclusive", **wanted}.items():
+        text = text.replace(word.upper(), str(value))
+    return text
+
+
 @dataclass(frozen=True)
 class Kexbench:
     cluster: Cluster
@@ -71,18 +79,10 @@ class Kexbench:
             finally:
                 following.terminate()
 
-    def submit(
-        self,
-        folder: Path,
-        *,
-        pools: str = "pool-a, pool-b",
-        invocations: int = 4,
-        isolation: str = "exclusive",
-    ) -> str:
-        """The id of the run."""
+    def submit(self, folder: Path, **wanted: str | int) -> str:
+        """The id of a run of `a_spec`, which is named like the folder."""
         spec = folder / "spec.yaml"
-        text = SPEC.replace("POOLS", pools).replace("INVOCATIONS", str(invocations)).replace("ISOLATION", isolation)
-        spec.write_text(text.replace("NAME", folder.name.replace("_", "-").lower()[:60].strip("-")))
+        spec.write_text(a_spec(folder.name.replace("_", "-").lower()[:60].strip("-"), **wanted))
         return str(self.done(self.command("submit", str(spec), "--json"))["run_id"])
 
     def done(self, started: "subprocess.Popen[str]", status: int = 0) -> dict[str, Any]:

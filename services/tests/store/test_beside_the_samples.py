@@ -8,6 +8,7 @@ import pytest
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Timer
+from kexbench.domain.schedules import Schedule
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
 from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
@@ -136,3 +137,28 @@ def test_the_metrics_are_those_that_have_numbers(store: Store) -> None:
     assert store.metrics() == set()
     store.add_invocation(run, an_invocation(run, 1, cpu_ns={ONE: 1}))
     assert store.metrics() == {"cpu_ns", "client_cpu_ns", "server_cpu_ns"}
+
+
+def a_schedule(name: str = "nightly", *, minutes: int = 0, cron: str = "0 3 * * *", removed: bool = False) -> Schedule:
+    changed_at = NOON + timedelta(minutes=minutes)
+    return Schedule(
+        name=name, cron=cron, spec_text=SPEC, changed_at=changed_at, changed_by="ci:pipeline", removed=removed
+    )
+
+
+def test_of_a_schedule_the_newest_change_is_told_in_whatever_order_changes_arrive(store: Store) -> None:
+    assert store.schedules() == []
+    first, second = a_schedule(), a_schedule(minutes=2, cron="30 4 * * 1")
+    for change in (second, first, second):
+        store.add_schedule(change)
+    store.add_schedule(a_schedule("hourly", minutes=1))
+    assert store.schedules() == [a_schedule("hourly", minutes=1), second]
+
+
+def test_a_schedule_that_was_removed_is_told_as_that_until_it_is_added_again(store: Store) -> None:
+    gone = a_schedule(minutes=1, removed=True)
+    for change in (a_schedule(), gone):
+        store.add_schedule(change)
+    assert store.schedules() == [gone]
+    store.add_schedule(a_schedule(minutes=2))
+    assert store.schedules() == [a_schedule(minutes=2)]

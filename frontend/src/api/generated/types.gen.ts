@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * Trigger
  */
-export type Trigger = 'command-line' | 'api';
+export type Trigger = 'command-line' | 'api' | 'schedule';
 
 /**
  * Timer
@@ -486,6 +486,40 @@ export type HostMoveView = {
      * the whole interval lies beyond 0.5%
      */
     moved: boolean;
+};
+
+/**
+ * ScheduleView
+ *
+ * A spec that a cluster measures again and again.
+ */
+export type ScheduleView = {
+    /**
+     * Name
+     *
+     * the spec's own
+     */
+    name: string;
+    /**
+     * Cron
+     *
+     * minute, hour, day of the month, month, day of the week; UTC
+     */
+    cron: string;
+    /**
+     * Spec Text
+     *
+     * planned anew each time
+     */
+    spec_text: string;
+    /**
+     * Changed At
+     */
+    changed_at: string;
+    /**
+     * Changed By
+     */
+    changed_by: string;
 };
 
 /**
@@ -2748,6 +2782,61 @@ export type KnownKitsResponses = {
 };
 
 export type KnownKitsResponse = KnownKitsResponses[keyof KnownKitsResponses];
+
+export type SchedulesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/schedules';
+};
+
+export type SchedulesErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type SchedulesError = SchedulesErrors[keyof SchedulesErrors];
+
+export type SchedulesResponses = {
+    /**
+     * Response Schedules
+     *
+     * Successful Response
+     */
+    200: Array<ScheduleView>;
+};
+
+export type SchedulesResponse = SchedulesResponses[keyof SchedulesResponses];
 
 export type JobOrderData = {
     body?: never;

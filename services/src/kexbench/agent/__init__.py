@@ -1,1 +1,1 @@
-"""What runs in the pods of a cluster: it fetches what a job needs, measures, uploads; or it builds a kit."""
+"""What runs in the pods of a cluster: it measures a job, from fetching to upload; builds a kit; or asks for a run."""

@@ -1,4 +1,4 @@
-"""`python -m kexbench.agent fetch|measure|build`, in a pod; what to do, the environment says.
+"""`python -m kexbench.agent fetch|measure|build|submit`, in a pod; what to do, the environment says.
 
 Exit status: 0 done, 1 a bug or a lost connection, 2 what was fetched or built is unusable, 3 ended by a signal between
 invocations, 4 no CPUs for itself, 5 refused by the API.
@@ -9,9 +9,10 @@ from collections.abc import Callable
 from contextlib import closing
 
 from kexbench.agent.build import build
-from kexbench.agent.environment import BuilderPod, JobPod, PodSettings
+from kexbench.agent.environment import BuilderPod, JobPod, PodSettings, SchedulePod
 from kexbench.agent.fetch import fetch
 from kexbench.agent.measure import NotIsolated, RunnerFailed, measure
+from kexbench.agent.submit import submit
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
 from kexbench.uplink import Refused, Unreachable, Uplink
@@ -20,7 +21,7 @@ DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED = range(6)
 
 
 def main(arguments: list[str]) -> int:
-    actions: dict[str, Callable[[], int]] = {"fetch": _fetch, "measure": _measure, "build": _build}
+    actions: dict[str, Callable[[], int]] = {"fetch": _fetch, "measure": _measure, "build": _build, "submit": _submit}
     if len(arguments) != 1 or arguments[0] not in actions:
         print(f"one of {', '.join(actions)} is to be done, not {' '.join(arguments) or 'nothing'}", file=sys.stderr)
         return UNUSABLE
@@ -53,6 +54,13 @@ def _build() -> int:
     pod = BuilderPod()
     with _api(pod) as api:
         build(pod, api, _say)
+    return DONE
+
+
+def _submit() -> int:
+    pod = SchedulePod()
+    with _api(pod) as api:
+        submit(pod, api, _say)
     return DONE
 
 

@@ -15,13 +15,13 @@ class PodSettings(BaseSettings):
 
     api_url: str
     token_file: Path
-    run_id: str
     work: Path = Field(WORK, description="where everything is written; it goes with the pod")
 
 
 class JobPod(PodSettings):
     """Of the pod of a job."""
 
+    run_id: str
     job_id: str
     attempt: int = Field(ge=1, description="the first number to try: the API knows which are taken")
     cpus: int = Field(ge=1, description="whole CPUs that the pod asked for")
@@ -50,5 +50,13 @@ class JobPod(PodSettings):
 class BuilderPod(PodSettings):
     """Of a pod that builds a kit."""
 
+    run_id: str
     reference: str
     architecture: str
+
+
+class SchedulePod(PodSettings):
+    """Of a pod that asks for a run when a schedule's time has come."""
+
+    schedule: str
+    scheduled_time: str

@@ -10,9 +10,10 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from kexbench.api.problems import ProblemError
 from kexbench.api.tokens import TokenError, run_of_token
 
-Role = Literal["run", "job", "builder", "dispatcher", "submitter"]
+Role = Literal["run", "job", "builder", "dispatcher", "submitter", "schedule"]
 """`run`: a machine that measures by itself, for one run. `job`: the pod of one job. `builder`: a pod that builds kits.
-`dispatcher`: submits and records what becomes of runs. `submitter`: asks for runs, cancels and resumes them."""
+`dispatcher`: submits and records what becomes of runs. `submitter`: asks for runs, cancels and resumes them,
+adds and removes schedules. `schedule`: the pod that asks for a run when a schedule's time has come."""
 _bearer = HTTPBearer(auto_error=False, description="a token signed for one run, or of a ServiceAccount")
 
 
@@ -22,7 +23,8 @@ class AccessUnknown(Exception):
 
 @dataclass(frozen=True)
 class Caller:
-    """`run_id` and `job_id` say what a caller is bound to; `pod`, `pod_uid` and `node` are those of its token."""
+    """`run_id`, `job_id` and `schedule` say what a caller is bound to; `pod`, `pod_uid` and `node` are those of its
+    token."""
 
     role: Role
     name: str
@@ -31,6 +33,7 @@ class Caller:
     pod: str = ""
     pod_uid: str = ""
     node: str = ""
+    schedule: str | None = None
 
 
 class Gatekeeper(Protocol):
@@ -63,10 +66,13 @@ def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredential
 TheCaller = Annotated[Caller, Depends(_caller)]
 
 
-def admit(caller: Caller, *roles: Role, run_id: str | None = None, job_id: str | None = None) -> None:
-    """Raises a 403 problem unless the caller has one of the roles, and is bound to nothing but this run and job."""
+def admit(
+    caller: Caller, *roles: Role, run_id: str | None = None, job_id: str | None = None, schedule: str | None = None
+) -> None:
+    """Raises a 403 problem unless the caller has one of the roles, and is bound to nothing but what is named here."""
     if caller.role not in roles:
         raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} is a {caller.role}, which may not do this")
-    for what, bound, asked in (("run", caller.run_id, run_id), ("job", caller.job_id, job_id)):
+    bounds = (("run", caller.run_id, run_id), ("job", caller.job_id, job_id), ("schedule", caller.schedule, schedule))
+    for what, bound, asked in bounds:
         if bound is not None and bound != asked:
             raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is for {what} {bound}, not {asked}")

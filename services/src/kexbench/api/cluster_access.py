@@ -1,7 +1,7 @@
 """Callers on a cluster: each shows its ServiceAccount's token, made for this audience; Kubernetes says whose it is.
 
-A pod's token names its pod and node. Which job the pod is for, its labels say, which only whoever may make pods in that
-namespace can set.
+A pod's token names its pod and node. Which job or schedule the pod is for, its labels say, which only whoever may make
+pods in that namespace can set.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Protocol
 from kexbench.api.access import Caller
 from kexbench.api.tokens import AUDIENCE, TokenError
 
-RUN_LABEL, JOB_LABEL = "kexbench.dev/run", "kexbench.dev/job"
+RUN_LABEL, JOB_LABEL, SCHEDULE_LABEL = (f"kexbench.dev/{name}" for name in ("run", "job", "schedule"))
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,11 @@ class ClusterGatekeeper:
     def _pod(self, reviewed: Reviewed) -> Caller:
         namespace = reviewed.account.partition(":")[0]
         labels = self.reviewer.labels(namespace, reviewed.pod, reviewed.pod_uid) if reviewed.pod else None
-        if labels is None or RUN_LABEL not in labels:
-            raise TokenError(f"the token of {reviewed.account} is of no pod of a run")
         is_job = reviewed.account == self.accounts.job
+        if is_job and labels and SCHEDULE_LABEL in labels:
+            return Caller("schedule", f"pod {reviewed.pod}", schedule=labels[SCHEDULE_LABEL])
+        if labels is None or RUN_LABEL not in labels:
+            raise TokenError(f"the token of {reviewed.account} is of no pod of a run or schedule")
         if is_job and JOB_LABEL not in labels:
             raise TokenError(f"pod {reviewed.pod} is for no job")
         return Caller(

@@ -24,7 +24,7 @@ from kexbench.store.port import RunProgress, Store
 
 router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=[Depends(supplies_of)])
 IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
-_one_at_a_time = Lock()
+one_at_a_time = Lock()
 """Looking whether there is a run and adding it are two steps."""
 
 
@@ -39,26 +39,14 @@ def submit_run(
 ) -> RunSummary:
     """Plan a spec and queue a run of it. A spec with faults is a 422 problem that names them all with their places."""
     admit(caller, "submitter")
-    plan = _planned(supplies, submission)
-    created_at = datetime.now(UTC).replace(microsecond=0)
-    run_id = f"{created_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    plan = planned(supplies, submission)
+    run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     if idempotency_key is not None:
         run_id = f"once-{content_hash([caller.name, idempotency_key], length=20)}"
-    with _one_at_a_time:
+    with one_at_a_time:
         known = store.run(run_id)
         if known is None:
-            known = Run(
-                run_id=run_id,
-                created_at=created_at,
-                trigger=Trigger.API,
-                spec_text=submission.spec_text,
-                plan=plan,
-                kits={},
-                host=None,
-                material={},
-            )
-            store.add_run(known)
-            _record(store, known, RunState.QUEUED, "")
+            known = queue_run(store, run_id, Trigger.API, submission.spec_text, plan)
         elif known.plan.plan_id != plan.plan_id:
             detail = f"run {run_id} was asked for with this key and another spec"
             raise ProblemError(HTTPStatus.CONFLICT, detail, "use a new key for a new spec")
@@ -114,7 +102,7 @@ def known_kits(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id
 def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> None:
     """Fix a run's kits and key material, and say that it runs. Doing it again changes nothing."""
     admit(caller, "dispatcher")
-    with _one_at_a_time:
+    with one_at_a_time:
         run = known_run(store, run_id)
         if not run.is_started:
             store.add_run(_supplied(supplies, run))
@@ -130,13 +118,31 @@ def _asked_of(store: Store, run_id: str, control: Control) -> tuple[Run, RunProg
     return run, progress
 
 
-def _planned(supplies: Supplies, submission: Submission) -> Plan:
+def planned(supplies: Supplies, submission: Submission) -> Plan:
+    """Raises a 422 problem with the spec's faults, or with what no cluster can do."""
     try:
         plan = supplies.plan(submission.spec_text, submission.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
     _architecture(supplies, plan)
     return plan
+
+
+def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan: Plan, detail: str = "") -> Run:
+    """Announce a run that the dispatcher sees to. For who holds `one_at_a_time`."""
+    run = Run(
+        run_id=run_id,
+        created_at=datetime.now(UTC).replace(microsecond=0),
+        trigger=trigger,
+        spec_text=spec_text,
+        plan=plan,
+        kits={},
+        host=None,
+        material={},
+    )
+    store.add_run(run)
+    _record(store, run, RunState.QUEUED, detail)
+    return run
 
 
 def _supplied(supplies: Supplies, run: Run) -> Run:

@@ -1,5 +1,6 @@
 """What is asked of a service that has a cluster, and what its dispatcher is told."""
 
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -7,6 +8,7 @@ from pydantic import AfterValidator, Field
 from kexbench.api.answer import Answer
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.schedules import Schedule
 
 SPEC_MAX_CHARACTERS = 1 << 20
 
@@ -34,6 +36,27 @@ class KnownKits(Answer):
 
     architecture: str
     kits: dict[str, str | None] = Field(description="kit id by reference; null is missing")
+
+
+class ScheduleView(Answer):
+    """A spec that a cluster measures again and again."""
+
+    name: str = Field(description="the spec's own", examples=["nightly"])
+    cron: str = Field(description="minute, hour, day of the month, month, day of the week; UTC", examples=["0 3 * * *"])
+    spec_text: str = Field(description="planned anew each time")
+    changed_at: datetime
+    changed_by: str
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> "ScheduleView":
+        return cls(**schedule.model_dump(exclude={"removed"}))
+
+
+class ScheduledRun(Answer):
+    """What became of a schedule's time."""
+
+    run_id: str
+    begun: bool = Field(description="false: this run of the schedule is still open, so no other was begun")
 
 
 class ReferenceMeaning(Answer):

@@ -41,7 +41,7 @@ def submit(
         kexbench submit handshakes.yaml --key $(git rev-parse HEAD) --wait
     """
     text = read_spec(spec)
-    with _api() as api:
+    with cluster_api() as api:
         headers = {"Idempotency-Key": key} if key else {}
         answer = api.send("POST", "/runs", Submission(spec_text=text, spec_file=str(spec)), headers)
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
@@ -54,7 +54,7 @@ def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
 
         kexbench runs cancel 20260101-120000-0123abcd --wait
     """
-    with _api() as api:
+    with cluster_api() as api:
         answer = api.send("POST", f"/runs/{run_id}/cancel")
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json, wanted="cancelled")
 
@@ -66,7 +66,7 @@ def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
 
         kexbench runs resume 20260101-120000-0123abcd
     """
-    with _api() as api:
+    with cluster_api() as api:
         answer = api.send("POST", f"/runs/{run_id}/resume")
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
 
@@ -105,7 +105,8 @@ def _ended(api: Uplink, summary: RunSummary) -> RunSummary:
         summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary
 
 
-def _api() -> "closing[Uplink]":
+def cluster_api() -> "closing[Uplink]":
+    """The API that the environment names; ends the command where it names none."""
     settings = Settings()
     if settings.api_url is None or settings.token_file is None:
         err.print("no cluster is named: set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE; kexbench run measures here")

@@ -25,6 +25,7 @@ from kexbench.cli import (
     reproduce,
     run,
     runs,
+    schedules,
     schema,
     serve,
 )
@@ -58,6 +59,7 @@ app.add_typer(kits.app, name="kits")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
 app.command("submit")(cluster.submit)
+app.add_typer(schedules.app, name="schedules")
 app.command("dispatch")(dispatch.dispatch)
 app.command("migrate")(cluster.migrate)
 app.command("doctor")(doctor.doctor)

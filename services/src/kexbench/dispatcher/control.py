@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, get_args
 
-from kexbench.api.control_models import KnownKits, OpenRun
+from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
 from kexbench.api.models import StoredInvocation
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import RunEvent
@@ -38,6 +38,10 @@ class Control(Protocol):
         """How many of each job's invocations are stored, whatever their attempt, by the job's id."""
         ...
 
+    def schedules(self) -> Mapping[str, str]:
+        """The times of each schedule, by its name."""
+        ...
+
 
 class ApiControl:
     """Implements Control. The uplink's patience is short: the dispatcher looks again anyway."""
@@ -68,6 +72,11 @@ class ApiControl:
         with _telling():
             found = self._api.get(list[StoredInvocation], f"/runs/{run_id}/invocations")
         return Counter(job_id for job_id, *_ in {(one.job_id, one.case_id, one.invocation) for one in found})
+
+    def schedules(self) -> Mapping[str, str]:
+        with _telling():
+            found = self._api.get(list[ScheduleView], "/schedules")
+        return {schedule.name: schedule.cron for schedule in found}
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import Cluster, ClusterError
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
+from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
 from kexbench.execution.argo.workflows import kits_workflow, run_workflows
 
 LEASE = "kexbench-dispatcher"
@@ -50,7 +51,8 @@ class Dispatcher:
             ending.wait(wait_s)
 
     def once(self) -> bool:
-        """Look at every open run once and act, if the lease is ours. Whether everybody that was asked answered."""
+        """Look at every open run and at the schedules once and act, if the lease is ours. Whether everybody that was
+        asked answered."""
         try:
             if not self._holds_lease():
                 return True
@@ -60,7 +62,7 @@ class Dispatcher:
             return False
         # A run that can't be looked after now holds up no other.
         answered = [self._look_after(view) for view in runs]
-        return all(answered)
+        return all([*answered, self._keep_schedules()])
 
     def _look_after(self, view: RunView) -> bool:
         run_id = view.run.run_id
@@ -73,6 +75,23 @@ class Dispatcher:
                 self._act(view, action)
         except (ClusterError, ControlError) as error:
             _log.warning("run %s: %s", run_id, error)
+            return False
+        return True
+
+    def _keep_schedules(self) -> bool:
+        try:
+            for action in decide_crons(self._control.schedules(), self._cluster.cron_workflows(), self._settings):
+                if not self._holds_lease():
+                    return True
+                match action:
+                    case ApplyCron(manifest):
+                        _log.info("applying cron workflow %s", manifest["metadata"]["name"])
+                        self._cluster.apply_cron(manifest)
+                    case DeleteCron(name):
+                        _log.info("deleting cron workflow %s", name)
+                        self._cluster.delete_cron(name)
+        except (ClusterError, ControlError) as error:
+            _log.warning("schedules: %s", error)
             return False
         return True
 

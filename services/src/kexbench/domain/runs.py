@@ -31,6 +31,7 @@ class RunState(StrEnum):
 class Trigger(StrEnum):
     COMMAND_LINE = "command-line"
     API = "api"
+    SCHEDULE = "schedule"
 
 
 class _Frozen(BaseModel):

@@ -129,6 +129,8 @@ def parse_document(text: str, file: str) -> Document:
         raise DocumentError(file, [_fault(error.problem_mark, error.problem or "")]) from None
     except yaml.MarkedYAMLError as error:
         problem = ", ".join(part for part in (error.context, error.problem) if part)
+        if error.context == "while scanning an alias":
+            problem += ": quote what begins with *"
         raise DocumentError(file, [_fault(error.problem_mark, f"not YAML: {problem}")]) from None
     except ReaderError as error:
         before = text[: error.position]

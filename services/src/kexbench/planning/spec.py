@@ -30,6 +30,7 @@ from kexbench.domain.dimensions import (
 from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
 from kexbench.domain.plans import Isolation
 from kexbench.domain.pools import LOCAL, PoolName
+from kexbench.planning.cron import Cron
 
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
@@ -224,6 +225,9 @@ class Spec(Written):
     ] = [LOCAL]
     matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
+    schedule: Annotated[Cron, Field(description="when a cluster measures it again, in UTC; kexbench schedules add")] = (
+        None
+    )
     reference: ReferenceSpec | None = None
 
 

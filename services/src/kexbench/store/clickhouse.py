@@ -13,6 +13,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
+from kexbench.domain.schedules import Schedule
 from kexbench.store import migrate, rows
 from kexbench.store.connection import Connection
 from kexbench.store.port import (
@@ -105,6 +106,13 @@ class ClickHouseStore(Connection):
             {"run_id": run_id},
         )
         return [JobAttempt.model_validate_json(row["content"]) for row in found]
+
+    def add_schedule(self, schedule: Schedule) -> None:
+        self._insert("schedules", [rows.schedule_row(schedule)])
+
+    def schedules(self) -> list[Schedule]:
+        found = self._query("SELECT content FROM schedules FINAL ORDER BY name, changed_at DESC LIMIT 1 BY name")
+        return [Schedule.model_validate_json(row["content"]) for row in found]
 
     def run(self, run_id: str) -> Run | None:
         found = self._query(

@@ -9,6 +9,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
+from kexbench.domain.schedules import Schedule
 
 
 class StoreError(Exception):
@@ -139,6 +140,11 @@ class Store(Protocol):
     def add_attempt(self, attempt: JobAttempt) -> None: ...
     def attempts(self, run_id: str) -> list[JobAttempt]:
         """By job, then number."""
+        ...
+
+    def add_schedule(self, schedule: Schedule) -> None: ...
+    def schedules(self) -> list[Schedule]:
+        """The newest change of each, by name; those that were removed too."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...

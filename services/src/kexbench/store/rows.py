@@ -14,6 +14,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.domain.samples import Invocation
+from kexbench.domain.schedules import Schedule
 from kexbench.store.port import SubjectRow
 
 Row = dict[str, Any]
@@ -86,6 +87,14 @@ def attempt_row(attempt: JobAttempt) -> Row:
         "host_id": attempt.host.host_id,
         "started_at": attempt.started_at,
         "content": attempt.model_dump_json(),
+    }
+
+
+def schedule_row(schedule: Schedule) -> Row:
+    return {
+        "name": schedule.name,
+        "changed_at": schedule.changed_at,
+        "content": schedule.model_dump_json(),
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import Cluster
+from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import run_workflows
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 
@@ -50,6 +51,23 @@ class ClusterContract:
         cluster.stop(manifest["metadata"]["name"])
         assert cluster.workflows(LABELS) == ()
 
+    def test_a_cron_workflow_is_what_was_applied_last_and_seen_with_what_it_says_of_its_content(self, bed: Bed) -> None:
+        cluster = bed.cluster
+        assert cluster.cron_workflows() == {}
+        for cron in ("0 3 * * *", "30 4 * * 1"):
+            manifest = _a_cron(bed, cron)
+            for _ in range(2):
+                cluster.apply_cron(manifest)
+            assert cluster.cron_workflows() == {
+                "kexbench-schedule-nightly": manifest["metadata"]["annotations"][names.CONTENT]
+            }
+
+    def test_a_cron_workflow_that_is_gone_is_deleted(self, bed: Bed) -> None:
+        bed.cluster.apply_cron(_a_cron(bed))
+        for _ in range(2):
+            bed.cluster.delete_cron("kexbench-schedule-nightly")
+        assert bed.cluster.cron_workflows() == {}
+
     def test_no_node_is_ready_that_lacks_a_label(self, bed: Bed) -> None:
         assert bed.cluster.ready_nodes({"kexbench.dev/pool": "there-is-none"}) == ()
 
@@ -70,6 +88,10 @@ class ClusterContract:
         assert not held("dispatcher", "b")
         bed.pass_s(31)
         assert [held("dispatcher", "b"), held("dispatcher", "a")] == [True, False]
+
+
+def _a_cron(bed: Bed, cron: str = "0 3 * * *") -> dict[str, Any]:
+    return cron_workflow("nightly", cron, replace(SETTINGS, namespace=bed.namespace))
 
 
 def _manifests(bed: Bed) -> tuple[dict[str, Any], ...]:

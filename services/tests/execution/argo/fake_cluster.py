@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, Phase, TaskView, WorkflowView
 from tests.builders import NOON
 
@@ -20,6 +21,7 @@ class FakeCluster:
         self.submitted: list[Mapping[str, Any]] = []
         """Every workflow that was new, in their order."""
         self.found: dict[str, WorkflowView] = {}
+        self.crons: dict[str, Mapping[str, Any]] = {}
         self.nodes: dict[str, Mapping[str, str]] = {}
         self.pods: list[PendingPod] = []
         self.busy: set[str] = set()
@@ -51,6 +53,18 @@ class FakeCluster:
     def delete(self, name: str) -> None:
         self._ask()
         self.found.pop(name, None)
+
+    def cron_workflows(self) -> Mapping[str, str]:
+        self._ask()
+        return {name: cron["metadata"]["annotations"][names.CONTENT] for name, cron in self.crons.items()}
+
+    def apply_cron(self, manifest: Mapping[str, Any]) -> None:
+        self._ask()
+        self.crons[manifest["metadata"]["name"]] = manifest
+
+    def delete_cron(self, name: str) -> None:
+        self._ask()
+        self.crons.pop(name, None)
 
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
         self._ask()

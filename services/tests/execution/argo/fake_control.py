@@ -18,6 +18,8 @@ class FakeControl:
         self.events: dict[str, list[RunEvent]] = {}
         self.kits: dict[WantedKit, str | None] = {}
         self.stored: dict[str, dict[str, int]] = {}
+        self.times: dict[str, str] = {}
+        """Of schedules, by their names."""
         self.answers_left: int | None = None
         """So often it answers before it is away; None is always."""
 
@@ -56,6 +58,10 @@ class FakeControl:
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         self._ask()
         return dict(self.stored[run_id])
+
+    def schedules(self) -> Mapping[str, str]:
+        self._ask()
+        return dict(self.times)
 
     def _ask(self) -> None:
         if self.answers_left is not None:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from kexbench.execution.argo import names
+from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import (
     AROUND_MEASURING_S,
     JOBS_PER_WORKFLOW,
@@ -32,6 +33,11 @@ def of_run() -> tuple[Manifest, ...]:
 
 def of_kits() -> Manifest:
     return kits_workflow("20260101-120000-0a0b0c0d", 1, KITS, POOLS, SETTINGS)
+
+
+def of_schedule() -> Manifest:
+    """The workflow that a schedule's CronWorkflow makes of itself."""
+    return {"spec": cron_workflow("nightly", "0 3 * * *", SETTINGS)["spec"]["workflowSpec"]}
 
 
 def pod_templates(manifests: tuple[Manifest, ...]) -> Iterator[Manifest]:
@@ -115,7 +121,7 @@ def test_every_container_asks_for_what_it_may_use_so_that_cpus_can_be_exclusive(
         assert container["resources"]["limits"] == {"cpu": str(pool.cpus), "memory": pool.memory}
 
 
-@pytest.mark.parametrize("manifest", [*of_run(), of_kits()])
+@pytest.mark.parametrize("manifest", [*of_run(), of_kits(), of_schedule()])
 def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manifest: Manifest) -> None:
     assert manifest["spec"]["securityContext"]["runAsNonRoot"] is True
     assert manifest["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -129,7 +135,7 @@ def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manife
         assert {next(iter(set(volume) - {"name"})) for volume in template["volumes"]} == {"emptyDir", "projected"}
 
 
-@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_schedule()))))
 def test_only_the_containers_of_argo_hold_a_token_for_kubernetes(template: Manifest) -> None:
     patch = json.loads(template["podSpecPatch"])
     assert patch["automountServiceAccountToken"] is False
@@ -149,7 +155,7 @@ def test_no_two_pods_of_kexbench_are_on_a_node_at_once(template: Manifest) -> No
     assert term["labelSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
 
 
-@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_schedule()))))
 def test_no_registry_is_asked_what_to_start(template: Manifest) -> None:
     assert all(
         container["command"][:3] == ["python3", "-m", "kexbench.agent"] for container in our_containers(template)

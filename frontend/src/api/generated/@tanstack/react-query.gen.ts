@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRuns, type Options, qualifications, run, runs, scaling, series, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRuns, type Options, qualifications, run, runs, scaling, schedules, series, storedInvocations, subjects } from '../sdk.gen';
+import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -278,6 +278,26 @@ export const knownKitsOptions = (options: Options<KnownKitsData>) => queryOption
         return data;
     },
     queryKey: knownKitsQueryKey(options)
+});
+
+export const schedulesQueryKey = (options?: Options<SchedulesData>) => createQueryKey('schedules', options);
+
+/**
+ * Schedules
+ *
+ * All schedules, by name.
+ */
+export const schedulesOptions = (options?: Options<SchedulesData>) => queryOptions<SchedulesResponse, SchedulesError, SchedulesResponse, ReturnType<typeof schedulesQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await schedules({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: schedulesQueryKey(options)
 });
 
 export const jobOrderQueryKey = (options: Options<JobOrderData>) => createQueryKey('jobOrder', options);

@@ -81,6 +81,18 @@ class Cluster(Protocol):
         """One that is gone is deleted."""
         ...
 
+    def cron_workflows(self) -> Mapping[str, str]:
+        """What each CronWorkflow of ours says of its content, by its name."""
+        ...
+
+    def apply_cron(self, manifest: Mapping[str, Any]) -> None:
+        """Make a CronWorkflow, or make the one of this name what the manifest says."""
+        ...
+
+    def delete_cron(self, name: str) -> None:
+        """Its workflows go with it; one that is gone is deleted."""
+        ...
+
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
         """Names of the nodes with these labels that take pods."""
         ...

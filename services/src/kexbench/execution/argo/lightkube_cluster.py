@@ -18,9 +18,11 @@ from lightkube.types import PatchType
 
 from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, WorkflowView
-from kexbench.execution.argo.views import node_held, pending_pod, takes_pods, workflow_view
+from kexbench.execution.argo.views import cron_content, node_held, pending_pod, takes_pods, workflow_view
 
 _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
+_CronWorkflow = create_namespaced_resource("argoproj.io", "v1alpha1", "CronWorkflow", "cronworkflows")
+_FIELD_MANAGER = "kexbench-dispatcher"
 _REMEDIES = {
     401: "the token of this process is not accepted: mount one for its ServiceAccount, or renew the kubeconfig",
     403: "give this process's ServiceAccount the right, as the roles of the Helm chart do",
@@ -75,6 +77,24 @@ class LightkubeCluster:
     def delete(self, name: str) -> None:
         with _telling(f"deleting workflow {name}"), _gone_is_fine():
             self._client.delete(_Workflow, name, namespace=self._namespace)
+
+    def cron_workflows(self) -> Mapping[str, str]:
+        with _telling("listing cron workflows"):
+            found = self._client.list(
+                _CronWorkflow,
+                namespace=self._namespace,
+                labels={names.PART_OF: names.KEXBENCH, names.SCHEDULE: None},  # with any value
+            )
+            return dict(cron_content(dict(cron)) for cron in found)
+
+    def apply_cron(self, manifest: Mapping[str, Any]) -> None:
+        # Server-side, so that what Argo notes in the same object stays.
+        with _telling(f"applying cron workflow {manifest['metadata']['name']}"):
+            self._client.apply(_CronWorkflow(**manifest), field_manager=_FIELD_MANAGER, force=True)
+
+    def delete_cron(self, name: str) -> None:
+        with _telling(f"deleting cron workflow {name}"), _gone_is_fine():
+            self._client.delete(_CronWorkflow, name, namespace=self._namespace)
 
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
         with _telling("listing nodes"):

@@ -8,11 +8,15 @@ from kexbench.domain.runs import Run
 PART_OF, KEXBENCH = "app.kubernetes.io/part-of", "kexbench"
 ALL_OF_KEXBENCH = f"{PART_OF}={KEXBENCH}"
 """Selects everything of ours."""
-RUN, SERIES, JOB, POOL, SPEC = (f"kexbench.dev/{name}" for name in ("run", "series", "job", "pool", "spec"))
-PLAN, REFERENCE = "kexbench.dev/plan", "kexbench.dev/reference"
+RUN, SERIES, JOB, POOL, SPEC, SCHEDULE = (
+    f"kexbench.dev/{name}" for name in ("run", "series", "job", "pool", "spec", "schedule")
+)
+PLAN, REFERENCE, CONTENT = (f"kexbench.dev/{name}" for name in ("plan", "reference", "content"))
 """Annotations: what may be longer than a label's value."""
 _LONGEST = 63
 """Of a label's value; Argo puts a workflow's name in one."""
+_LONGEST_CRON = 52
+"""Argo appends a time to it."""
 _DNS_1123 = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 
 
@@ -23,6 +27,15 @@ def job_workflow_name(run_id: str, series: int, number: int) -> str:
 def kits_workflow_name(run_id: str, series: int) -> str:
     """One name a series: what was missing may change while it is built, and nothing is to be built twice."""
     return _dns_name(f"kexbench-kits-{run_id}-{series}")
+
+
+def cron_workflow_name(schedule: str) -> str:
+    return _dns_name(f"kexbench-schedule-{schedule}", _LONGEST_CRON)
+
+
+def schedule_labels(schedule: str) -> dict[str, str]:
+    """What the CronWorkflow of a schedule, its workflows and their pods have."""
+    return {PART_OF: KEXBENCH, SCHEDULE: schedule}
 
 
 def labels_of(run_id: str, series: int) -> dict[str, str]:
@@ -39,10 +52,10 @@ def selector_of(run_id: str, series: int) -> str:
     return ",".join(f"{key}={value}" for key, value in labels_of(run_id, series).items())
 
 
-def _dns_name(name: str) -> str:
+def _dns_name(name: str, longest: int = _LONGEST) -> str:
     """The name itself where Kubernetes takes it; otherwise as much of it as goes, and a hash of all of it."""
-    if len(name) <= _LONGEST and re.fullmatch(_DNS_1123, name):
+    if len(name) <= longest and re.fullmatch(_DNS_1123, name):
         return name
     tail = content_hash(name, length=10)
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[: _LONGEST - len(tail) - 1].rstrip("-")
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[: longest - len(tail) - 1].rstrip("-")
     return f"{plain}-{tail}"

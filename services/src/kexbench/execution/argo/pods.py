@@ -44,8 +44,24 @@ def pod_labels(pool: Pool) -> dict[str, str]:
     return {names.POOL: pool.name}
 
 
+def whole_cpus(pool: Pool) -> v1.ResourceRequirements:
+    """Requests that are limits, so that CPUs can be exclusive."""
+    return _exactly({"cpu": str(pool.cpus), "memory": pool.memory})
+
+
+def little() -> v1.ResourceRequirements:
+    """For a pod that asks and measures nothing."""
+    return v1.ResourceRequirements.model_validate(
+        {"requests": {"cpu": "50m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}}
+    )
+
+
 def own_container(
-    arguments: Sequence[str], image: str, environment: Mapping[str, str], pool: Pool, settings: JobSettings
+    arguments: Sequence[str],
+    image: str,
+    environment: Mapping[str, str],
+    resources: v1.ResourceRequirements,
+    settings: JobSettings,
 ) -> dict[str, object]:
     """The fields of a container with our agent, the same for main and init containers."""
     return {
@@ -53,7 +69,7 @@ def own_container(
         "image_pull_policy": settings.image_pull_policy,
         "command": ["python3", "-m", "kexbench.agent", *arguments],
         "env": [v1.EnvVar(name=name, value=value) for name, value in environment.items()] + _told_by_kubernetes(),
-        "resources": _exactly({"cpu": str(pool.cpus), "memory": pool.memory}),
+        "resources": resources,
         "security_context": _confined(read_only=True),
         "termination_message_policy": "FallbackToLogsOnError",
         "volume_mounts": [
@@ -64,13 +80,12 @@ def own_container(
     }
 
 
-def environment_of(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, str]:
-    """What every agent is told; it may write below HOME and in the scratch folder only."""
+def environment_of(settings: JobSettings, more: Mapping[str, str]) -> dict[str, str]:
+    """What every agent is told, and more; it may write below HOME and in the scratch folder only."""
     return {
         "KEXBENCH_API_URL": settings.api_url,
         "KEXBENCH_TOKEN_FILE": str(PurePosixPath(TOKEN_FOLDER) / "token"),
-        "KEXBENCH_RUN_ID": run_id,
-        "KEXBENCH_CPUS": str(pool.cpus),
+        **more,
         "HOME": "/var/lib/kexbench",
     }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
 
 _PARAMETERS = ("job", "reference")
@@ -23,6 +24,12 @@ def workflow_view(workflow: Object) -> WorkflowView:
         stopping=bool(workflow.get("spec", {}).get("shutdown")),
         tasks=tuple(_tasks(metadata["name"], status.get("nodes") or {})),
     )
+
+
+def cron_content(cron: Object) -> tuple[str, str]:
+    """The name of a CronWorkflow of ours, and what it says of its content."""
+    metadata = cron["metadata"]
+    return metadata["name"], (metadata.get("annotations") or {}).get(names.CONTENT, "")
 
 
 def pending_pod(pod: Object) -> PendingPod:

@@ -113,6 +113,16 @@ def job_deadline_s(plan: Plan, job: Job) -> int:
     return AROUND_MEASURING_S + min(round(SLACK * job_seconds(plan, job)), plan.measure.max_duration_s)
 
 
+def retry_strategy() -> argo.RetryStrategy:
+    """Another pod only where the end of one was not its own failure."""
+    return argo.RetryStrategy.model_validate({"limit": str(RETRIES), "retryPolicy": "Always", "expression": _AGAIN})
+
+
+def _environment(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, str]:
+    """What every pod of a run is told."""
+    return pods.environment_of(settings, {"KEXBENCH_RUN_ID": run_id, "KEXBENCH_CPUS": str(pool.cpus)})
+
+
 def _workflow_of_jobs(
     name: str, run: Run, series: int, jobs: Sequence[Job], pool: Pool, settings: JobSettings
 ) -> dict[str, Any]:
@@ -120,12 +130,13 @@ def _workflow_of_jobs(
     # Attempts of a job count on through its series, so that no two ever have the same number.
     before = (series - 1) * (RETRIES + 1)
     environment = {
-        **pods.environment_of(settings, pool, run.run_id),
+        **_environment(settings, pool, run.run_id),
         "KEXBENCH_JOB_ID": "{{inputs.parameters.job}}",
         "KEXBENCH_ATTEMPT": f"{{{{=sprig.int(retries) + {before + 1}}}}}",
     }
-    main = pods.own_container(["measure"], settings.runner_image, environment, pool, settings)
-    fetch = pods.own_container(["fetch"], settings.runner_image, environment, pool, settings)
+    cpus = pods.whole_cpus(pool)
+    main = pods.own_container(["measure"], settings.runner_image, environment, cpus, settings)
+    fetch = pods.own_container(["fetch"], settings.runner_image, environment, cpus, settings)
     template = _pod_template(
         name="job",
         parameter="job",
@@ -144,7 +155,7 @@ def _workflow_of_jobs(
 
 def _builder(run_id: str, labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.Template:
     environment = {
-        **pods.environment_of(settings, pool, run_id),
+        **_environment(settings, pool, run_id),
         "KEXBENCH_REFERENCE": "{{inputs.parameters.reference}}",
         "KEXBENCH_ARCHITECTURE": pool.architecture,
     }
@@ -153,7 +164,7 @@ def _builder(run_id: str, labels: dict[str, str], pool: Pool, settings: JobSetti
         parameter="reference",
         labels={**labels, **pods.pod_labels(pool)},
         deadline_s=BUILD_DEADLINE_S,
-        main=pods.own_container(["build"], settings.builder_image, environment, pool, settings),
+        main=pods.own_container(["build"], settings.builder_image, environment, pods.whole_cpus(pool), settings),
         disk=pods.BUILD_DISK,
         pool=pool,
         settings=settings,
@@ -174,16 +185,14 @@ def _pod_template(
     pool: Pool,
     settings: JobSettings,
 ) -> argo.Template:
-    """One pod; tried again only where it was not its own failure."""
+    """One pod of a run, on a node of the pool."""
     return argo.Template.model_validate(
         {
             "name": name,
             "inputs": argo.Inputs(parameters=[argo.Parameter(name=parameter)]),
             "metadata": argo.Metadata(labels=labels),
             "active_deadline_seconds": deadline_s,
-            "retry_strategy": argo.RetryStrategy.model_validate(
-                {"limit": str(RETRIES), "retryPolicy": "Always", "expression": _AGAIN}
-            ),
+            "retry_strategy": retry_strategy(),
             "container": v1.Container.model_validate(main),
             "volumes": pods.volumes(disk, settings),
             "pod_spec_patch": pods.executor_patch(settings),

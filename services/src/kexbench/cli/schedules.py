@@ -1,0 +1,70 @@
+"""`kexbench schedules`: what a cluster measures again and again."""
+
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+from rich.table import Table
+
+from kexbench.api.control_models import ScheduleView, Submission
+from kexbench.cli.cluster import cluster_api
+from kexbench.cli.console import out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.pipeline import read_spec
+
+app = typer.Typer(help="Schedules of a cluster: add, list, remove.", no_args_is_help=True)
+
+
+@app.command("add")
+def add(
+    spec: Annotated[Path, typer.Argument(help="A spec that says its schedule.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Let a cluster measure a spec whenever its `schedule:` says, in UTC. It replaces the schedule of the same name.
+
+    Examples:
+
+        kexbench schedules add nightly.yaml
+    """
+    with cluster_api() as api:
+        answer = api.send("POST", "/schedules", Submission(spec_text=read_spec(spec), spec_file=str(spec)))
+    schedule = ScheduleView.model_validate_json(answer.content)
+    if as_json:
+        print_json(schedule.model_dump(mode="json"))
+    else:
+        out.print(f"{schedule.name}  {schedule.cron}", markup=False)
+
+
+@app.command("list")
+def list_schedules(as_json: AsJson = False) -> None:
+    """List the schedules of a cluster, by name.
+
+    Examples:
+
+        kexbench schedules list --json | jq -r '.[].name'
+    """
+    with cluster_api() as api:
+        schedules = api.get(list[ScheduleView], "/schedules")
+    if as_json:
+        print_json([schedule.model_dump(mode="json") for schedule in schedules])
+    elif schedules:
+        table = Table("name", "times in UTC", "since", "by", box=None, header_style="bold")
+        for schedule in schedules:
+            table.add_row(schedule.name, schedule.cron, f"{schedule.changed_at:%Y-%m-%d %H:%M}", schedule.changed_by)
+        out.print(table)
+    else:
+        out.print("no schedules yet: kexbench schedules add SPEC")
+
+
+@app.command("remove")
+def remove(name: Annotated[str, typer.Argument(help="As `kexbench schedules list` prints it.")]) -> None:
+    """Begin no more runs of a schedule; those that were begun go on.
+
+    Examples:
+
+        kexbench schedules remove nightly
+    """
+    with cluster_api() as api:
+        api.send("DELETE", f"/schedules/{quote(name, safe='')}")
+    out.print(f"{name} is removed", markup=False)

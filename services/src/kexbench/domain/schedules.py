@@ -1,0 +1,18 @@
+"""A schedule: a spec that a cluster measures again and again."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kexbench.domain.moments import Moment
+
+
+class Schedule(BaseModel):
+    """One change of a schedule; the newest one of its name is what it is now."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(description="the spec's own")
+    cron: str = Field(description="five fields, in UTC")
+    spec_text: str = Field(description="planned anew each time, by the catalogue and the pools of that time")
+    changed_at: Moment
+    changed_by: str
+    removed: bool = False

@@ -1,0 +1,50 @@
+"""When a schedule's times are: five fields in UTC, as crontab has them, as far as every supported Argo takes them."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from cronsim import CronSim, CronSimError
+from pydantic import BeforeValidator, Field
+
+EXAMPLE = '"0 3 * * *"'
+_ITEM = r"(\*|[0-9]{1,2}(-[0-9]{1,2})?)(/[0-9]{1,2})?"
+_FIELD = f"{_ITEM}(,{_ITEM})*"
+_PATTERN = f"^{_FIELD}( +{_FIELD}){{4}}$"
+"""Argo 4.0 takes no names of days and months."""
+_SUNDAY_AS_7 = "(?<![/0-9])0?7(?![0-9])"
+_FIELDS = {
+    "minute": "a minute is 0 to 59",
+    "hour": "an hour is 0 to 23",
+    "day-of-month": "a day of the month is 1 to 31, and one that the month has",
+    "month": "a month is 1 to 12",
+    "day-of-week": "a day of the week is 0 to 6, and Sunday is 0",
+}
+"""By the words of the library's errors, in the order of a schedule."""
+_RANGES = "a range goes upwards (1-5), a step is 1 or more (*/2)"
+
+
+def cron(text: Any) -> Any:
+    """The five fields with one space between. Raises ValueError with what puts it right."""
+    if not isinstance(text, str) or not re.fullmatch(_PATTERN, text.strip()):
+        raise ValueError(
+            f"must be minute, hour, day of the month, month and day of the week, in numbers and UTC, such as {EXAMPLE}"
+        )
+    fields = text.split()
+    wrong = "day-of-week" if re.search(_SUNDAY_AS_7, fields[4]) else _wrong(" ".join(fields))
+    if wrong:
+        written = fields[list(_FIELDS).index(wrong)]
+        raise ValueError(f"'{written}' is no {wrong.replace('-', ' ')}: {_FIELDS[wrong]}; {_RANGES}")
+    return " ".join(fields)
+
+
+def _wrong(text: str) -> str | None:
+    """The field that crontab would refuse, or None."""
+    try:
+        CronSim(text, datetime.now(UTC))
+    except CronSimError as error:
+        return str(error).removeprefix("Bad ")
+    return None
+
+
+Cron = Annotated[str | None, BeforeValidator(cron, json_schema_input_type=Annotated[str, Field(pattern=_PATTERN)])]
