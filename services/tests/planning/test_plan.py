@@ -166,14 +166,25 @@ def test_jobs_cover_every_invocation_exactly_once_and_each_cell_is_in_two(spec: 
     if plan is None:
         return
     references = {subject.reference for subject in plan.subjects}
-    numbers = [number for job in plan.jobs for number in job.numbers]
-    assert numbers == list(range(spec["invocations"] * len(plan.jobs[0].blocks)))
-    assert len({job.job_id for job in plan.jobs}) == len(plan.jobs) == 2
+    assert_covered(plan, spec["invocations"])
     for job in plan.jobs:
         assert job.invocations >= 1
-        assert set(job.case_ids) == {case.case_id for case in plan.cases}
         assert {reference for block in job.blocks for reference in block} == references
     assert plan.invocations == spec["invocations"] * len(plan.cases) * len(plan.jobs[0].blocks)
+
+
+def assert_covered(plan: Plan, invocations: int) -> None:
+    """Every invocation of a case is in one job, and each case in two jobs, of so many cases that it can be measured."""
+    numbers: dict[str, list[int]] = {case.case_id: [] for case in plan.cases}
+    jobs: dict[str, int] = dict.fromkeys(numbers, 0)
+    for job in plan.jobs:
+        assert len(job.case_ids) <= pack.CASES_PER_JOB
+        for case_id in job.case_ids:
+            numbers[case_id] += job.numbers
+            jobs[case_id] += 1
+    assert all(found == list(range(invocations * len(plan.jobs[0].blocks))) for found in numbers.values())
+    assert set(jobs.values()) == {2}
+    assert len({job.job_id for job in plan.jobs}) == len(plan.jobs)
 
 
 @given(st.integers(1, 40), st.booleans())
@@ -257,18 +268,19 @@ def spec_with(matrix: str) -> str:
 ALL_RSA_BITS = ", ".join(map(str, range(1024, 8200, 8)))
 LONG = 5000
 TOO_LARGE = {
-    "three matrices of 897": (
-        "".join(f"\n  - {matrix_of(protocol='TLSv1.2', keyExchange='RSA', rsaBits=ALL_RSA_BITS)}" for _ in range(3)),
-        3 * 897,
+    "twelve matrices of 897": (
+        "".join(f"\n  - {matrix_of(protocol='TLSv1.2', keyExchange='RSA', rsaBits=ALL_RSA_BITS)}" for _ in range(12)),
+        12 * 897,
     ),
-    "all key sizes in all ciphers": (
+    "all key sizes in all ciphers and chains": (
         matrix_of(
             protocol="TLSv1.2",
             keyExchange="RSA",
             rsaBits=ALL_RSA_BITS,
             cipher="AES-128-GCM, AES-256-GCM, CHACHA20-POLY1305",
+            chainLength="1, 2, 3, 4",
         ),
-        3 * 897,
+        12 * 897,
     ),
     "astronomic": (
         matrix_of(
@@ -288,10 +300,13 @@ def test_a_matrix_that_is_too_large_is_refused_without_expanding(
     matrix: str, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kexbench.planning.plan.expand", lambda *_: pytest.fail("the matrix was expanded"))
-    with pytest.raises(DocumentError, match=f"matrix: {count:,} cases, more than the 2,000 a spec may have"):
+    with pytest.raises(DocumentError, match=f"matrix: {count:,} cases, more than the 10,000 a spec may have"):
         a_plan(spec_with(matrix))
 
 
 def test_a_large_matrix_within_the_limit_is_planned() -> None:
     matrix = matrix_of(protocol="TLSv1.2", keyExchange="RSA, DHE-RSA", rsaBits=ALL_RSA_BITS)
-    assert len(a_plan(spec_with(matrix).replace("20m", "99h")).cases) == 2 * 897
+    plan = a_plan(spec_with(matrix).replace("20m", "99h"))
+    assert len(plan.cases) == 2 * 897
+    assert len(plan.jobs) == 2 * 18
+    assert_covered(plan, plan.measure.invocations)
