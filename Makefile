@@ -6,7 +6,8 @@
 #                 make test
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
-#   make bench    what measuring costs and what it can detect; quarter of an hour, BENCH=--quick for less; writes
+#   make bench    what measuring costs and what it can detect, and planning at scale; twenty minutes, BENCH=--quick for
+#                 less; as root with a simulated cluster, which the first time compiles for a quarter of an hour; writes
 #                 docs/benchmarks.md
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
@@ -71,7 +72,7 @@ kits: packages-run packages-kits python
 
 bench: packages-run packages-bench python
 	@$(MAKE) --silent -C workers/handshake plain
-	@cd services && .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
+	@cd services && PYTHONPATH=../infra .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
 
 devcluster-binaries: python
 	@$(DEVCLUSTER) binaries

@@ -89,6 +89,7 @@ def _inside(state: State, orders: Path) -> int:
             static_cpus=told["static_cpus"],
             binaries=build_binaries(),
             store=Path(told["store"]),
+            kwok=Path(told["kwok"]) if told["kwok"] else None,
             listener=told["listener"],
         )
     )

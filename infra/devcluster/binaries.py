@@ -57,6 +57,11 @@ def build_binaries() -> Binaries:
     )
 
 
+def build_kwok() -> Path:
+    """KWOK's controller, which simulates nodes; compiled for simulations only. Raises as `build_binaries` does."""
+    return _compiled("kwok", lambda module, to: _go_build(module, to, "sigs.k8s.io/kwok/cmd/kwok")) / "kwok"
+
+
 def _compiled(name: str, build: Callable[[Path, Path], None], *also: Path) -> Path:
     module = HERE / name
     sources = sorted(path for path in module.rglob("*") if path.suffix in {".go", ".mod", ".sum"})

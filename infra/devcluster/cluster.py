@@ -6,12 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from devcluster.binaries import Binaries, build_binaries
+from devcluster.binaries import Binaries, build_binaries, build_kwok
 from devcluster.cache import HERE
 from devcluster.cgroups import kernel_settings_restored, pods_cgroups
 from devcluster.containerd import image_store
@@ -55,24 +56,43 @@ def running_cluster(state: State, node_count: int = 2, static_cpus: bool = True)
     store = image_store(build_images(binaries))
     name = f"kexbench-{os.getpid()}"
     every = nodes(node_count, os.cpu_count() or 1)
-    with _owned(state), kernel_settings_restored(), pods_cgroups(name, every), listen() as listener:
-        orders = state.folder / "orders.json"
+    orders = {
+        "name": name,
+        "node_count": node_count,
+        "static_cpus": static_cpus,
+        "store": str(store),
+        "kwok": None,
+    }
+    with (
+        _owned(state),
+        kernel_settings_restored(),
+        pods_cgroups(name, every),
+        _started(state, binaries, orders) as cluster,
+    ):
+        yield cluster
+
+
+@contextmanager
+def simulated_cluster(state: State) -> Iterator[Cluster]:
+    """A cluster without nodes: KWOK keeps all that somebody creates ready, and says of pods that they run and end.
+    Entirely gone afterwards. Raises DevclusterError; needs root."""
+    require_root()
+    orders = {"name": "", "node_count": 0, "static_cpus": False, "store": "", "kwok": str(build_kwok())}
+    with _owned(state), _started(state, build_binaries(), orders) as cluster:
+        yield cluster
+
+
+@contextmanager
+def _started(state: State, binaries: Binaries, orders: Mapping[str, Any]) -> Iterator[Cluster]:
+    """What runs in namespaces of its own; it ends here, too."""
+    with listen() as listener:
+        path = state.folder / "orders.json"
         listening = listener.fileno()
-        orders.write_text(
-            json.dumps(
-                {
-                    "name": name,
-                    "node_count": node_count,
-                    "static_cpus": static_cpus,
-                    "store": str(store),
-                    "listener": listening,
-                }
-            )
-        )
+        path.write_text(json.dumps({**orders, "listener": listening}))
         process = subprocess.Popen(
             [
                 *("unshare", "--pid", "--fork", "--mount", "--net", "--mount-proc", "--kill-child"),
-                *(sys.executable, "-m", "devcluster", "--state", str(state.folder), "_inside", str(orders)),
+                *(sys.executable, "-m", "devcluster", "--state", str(state.folder), "_inside", str(path)),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""etcd, the API server, controllers, scheduler, CoreDNS and Argo's controller, as processes beside the nodes."""
+"""etcd, the API server, controllers, scheduler, CoreDNS, Argo's controller and KWOK, as processes beside the nodes."""
 
 import subprocess
 from dataclasses import dataclass
@@ -30,6 +30,7 @@ _ARGO_MANIFESTS = (
     *("jobs-namespace.yaml", "jobs-rights.yaml"),
 )
 """What users of a cluster apply, but for the controller itself, which is a process here."""
+_STAGES = Path(__file__).parent / "kwok" / "stages.yaml"
 _SERVER = f"https://{HOST}"
 _ARGO_KINDS = (
     *("clusterworkflowtemplates", "cronworkflows", "workflowartifactgctasks", "workflows"),
@@ -123,7 +124,13 @@ class ControlPlane:
             ],
         )
         self.processes.start(
-            "kube-scheduler", [programs / "kube-scheduler", f"--kubeconfig={scheduler}", "--leader-elect=false"]
+            "kube-scheduler",
+            [
+                programs / "kube-scheduler",
+                f"--kubeconfig={scheduler}",
+                "--leader-elect=false",
+                "--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics",
+            ],
         )
         self.processes.wait_until(
             "service accounts",
@@ -132,17 +139,13 @@ class ControlPlane:
         )
 
     def start_addons(self) -> None:
-        """Name service, namespaces, storage, and Argo with the resource definitions that know every field."""
+        """Namespaces, storage, and Argo with the resource definitions that know every field."""
         self._kubectl("apply", "--server-side", f"--filename={_MANIFESTS}")
         self._kubectl("apply", "--server-side", *(f"--filename={_ARGO / name}" for name in _ARGO_MANIFESTS))
         self._kubectl("apply", "--server-side", f"--kustomize={self.binaries.argo_crds(ARGO_LINE)}")
         kinds = ",".join(f"{kind}.argoproj.io" for kind in _ARGO_KINDS)
         served = partial(self.succeeds, "get", kinds, "--all-namespaces")
         self.processes.wait_until("Argo's resources", served, "kube-apiserver")
-        corefile = self.state.folder / "Corefile"
-        names = self.kubeconfig("coredns", "system:coredns")
-        corefile.write_text(_COREFILE.format(host=HOST, domain=DOMAIN, kubeconfig=names))
-        self.processes.start("coredns", [self.binaries.coredns / "coredns", "-conf", corefile])
         self.processes.start(
             "argo-workflow-controller",
             [
@@ -159,6 +162,26 @@ class ControlPlane:
         for namespace in NAMESPACES:
             there = partial(self.succeeds, "get", "serviceaccount", "default", "--namespace", namespace)
             self.processes.wait_until(f"namespace {namespace}", there, "kube-controller-manager")
+
+    def start_names(self) -> None:
+        """The name service. Needs the rights that the addons bring."""
+        corefile = self.state.folder / "Corefile"
+        names = self.kubeconfig("coredns", "system:coredns")
+        corefile.write_text(_COREFILE.format(host=HOST, domain=DOMAIN, kubeconfig=names))
+        self.processes.start("coredns", [self.binaries.coredns / "coredns", "-conf", corefile])
+
+    def start_kwok(self, program: Path) -> None:
+        """What stands for nodes: every one that somebody creates is ready, and its pods do what stages.yaml says."""
+        self.processes.start(
+            "kwok",
+            [
+                program,
+                f"--kubeconfig={self.state.inner_kubeconfig}",
+                f"--config={_STAGES}",
+                "--manage-all-nodes",
+                "--node-lease-duration-seconds=40",  # as kubelets do it
+            ],
+        )
 
     def wait_for_nodes(self, nodes: tuple[Node, ...]) -> None:
         for node in nodes:

@@ -40,6 +40,9 @@ class Inside:
     static_cpus: bool
     binaries: Binaries
     store: Path
+    """Of images, which every node gets a copy of."""
+    kwok: Path | None
+    """What simulates nodes; None where they are real."""
     listener: int
 
 
@@ -72,8 +75,26 @@ def _work(inside: Inside) -> int:
 
 
 def _start(inside: Inside) -> Processes:
-    state = inside.state
     every = nodes(inside.node_count, os.cpu_count() or 1)
+    control_plane = _start_control_plane(inside, every)
+    if inside.kwok:
+        say("Argo Workflows, and KWOK in the place of nodes")
+        control_plane.start_addons()
+        control_plane.start_kwok(inside.kwok)
+        return control_plane.processes
+    for node in every:
+        say(f"{node.name}: containerd, kubelet and kube-proxy, pool {node.pool}")
+        _start_node(inside, node, control_plane)
+    say("CoreDNS and Argo Workflows")
+    control_plane.start_addons()
+    control_plane.start_names()
+    say("waiting for the nodes")
+    control_plane.wait_for_nodes(every)
+    return control_plane.processes
+
+
+def _start_control_plane(inside: Inside, every: tuple[Node, ...]) -> ControlPlane:
+    state = inside.state
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run"], check=True)
     say("network: one bridge, and no way out")
     make_network(every)
@@ -82,24 +103,16 @@ def _start(inside: Inside) -> Processes:
     user, groups = ADMIN
     authority.kubeconfig(state.inner_kubeconfig, f"https://{HOST}", user, groups)
     authority.kubeconfig(state.kubeconfig, f"https://127.0.0.1:{listener.getsockname()[1]}", user, groups)
-    processes = Processes(state.logs)
-    control_plane = ControlPlane(inside.binaries, state, processes, authority)
+    control_plane = ControlPlane(inside.binaries, state, Processes(state.logs), authority)
     say("etcd and the API server")
     control_plane.start_api()
     relay(listener)
     say("controllers and the scheduler")
     control_plane.start_controllers()
-    for node in every:
-        say(f"{node.name}: containerd, kubelet and kube-proxy, pool {node.pool}")
-        _start_node(inside, node, control_plane, processes)
-    say("CoreDNS and Argo Workflows")
-    control_plane.start_addons()
-    say("waiting for the nodes")
-    control_plane.wait_for_nodes(every)
-    return processes
+    return control_plane
 
 
-def _start_node(inside: Inside, node: Node, control_plane: ControlPlane, processes: Processes) -> None:
+def _start_node(inside: Inside, node: Node, control_plane: ControlPlane) -> None:
     folder = inside.state.node(node.name)
     clone_store(inside.store, folder / "containerd")
     orders = Orders(
@@ -123,4 +136,4 @@ def _start_node(inside: Inside, node: Node, control_plane: ControlPlane, process
     path = folder / "orders.json"
     orders.write(path)
     enter = ["nsenter", f"--net={namespace_path(node)}", "unshare", "--mount"]
-    processes.start(node.name, [*enter, sys.executable, "-m", "devcluster", "_node", path])
+    control_plane.processes.start(node.name, [*enter, sys.executable, "-m", "devcluster", "_node", path])

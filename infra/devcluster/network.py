@@ -16,8 +16,9 @@ def make_network(nodes: Sequence[Node]) -> None:
     _ip("link", "set", _BRIDGE, "up")
     for node in nodes:
         _connect(node, [other for other in nodes if other != node])
-    # Whatever runs here reaches services the way pods do: the first node's kube-proxy translates the address.
-    _ip("route", "add", SERVICE_RANGE, "via", nodes[0].address)
+    if nodes:
+        # Whatever runs here reaches services the way pods do: the first node's kube-proxy translates the address.
+        _ip("route", "add", SERVICE_RANGE, "via", nodes[0].address)
 
 
 def namespace_path(node: Node) -> str:

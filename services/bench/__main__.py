@@ -18,7 +18,8 @@ from bench.gnutls_cli import compare_with_gnutls_cli
 from bench.lab import FULL, QUICK, Lab, Scale
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
-from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS
+from bench.scale import measure_scale
+from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS, SCALE
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
@@ -29,7 +30,7 @@ from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "benchmarks.md"
-PARTS = ("overhead", "peers", "detection")
+PARTS = ("overhead", "peers", "detection", "scale")
 PARTITIONS = 200
 USUAL_GROUP = 10
 """Invocations of an ordinary run: there are more groups of them, so their false positives are known better."""
@@ -79,6 +80,9 @@ def _sections(lab: Lab, scale: Scale, plain: Path, parts: list[str]) -> Iterator
         yield _show(PEERS + report.peers_table(list(_peers(lab, scale, plain))))
     if "detection" in parts:
         yield _show(DETECTION + "\n\n".join(_detections(lab, scale)))
+    if "scale" in parts:
+        _say(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
+        yield _show(SCALE + report.scale_table(measure_scale(lab, scale)))
 
 
 def _overheads(lab: Lab, scale: Scale) -> Iterator[Overhead]:

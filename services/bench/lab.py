@@ -32,10 +32,13 @@ class Scale:
     batches: int
     pool: int
     peer_rounds: int
+    cases: int
+    """Of the plan that is run on a simulated cluster."""
+    nodes: int
 
 
-FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=8)
-QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2)
+FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=8, cases=10_000, nodes=1000)
+QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2, cases=1000, nodes=100)
 
 
 class Lab:

@@ -1,12 +1,15 @@
 """The benchmark's figures as text: the same tables on the terminal and in docs/benchmarks.md."""
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from bench.calibration import Calibration
 from bench.detection import Pools
 from bench.overhead import Overhead
 from bench.peers import Peer
+from bench.scale import Scaled, Simulated
+from bench.scale_cluster import ETCD_TAKES, MIB
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
@@ -95,6 +98,55 @@ def usual_group_text(found: Rejections | None, group: int, alpha: float) -> str:
         f"({found.low:.1%} to {found.high:.1%}; {found.tests:,} tests worth {found.effective_tests:.0f} independent "
         f"ones) at a nominal {alpha:.0%}."
     )
+
+
+def scale_table(found: Scaled) -> str:
+    plan = found.planned.plan
+    rows = [
+        ("cases, each in every pool", f"{len(plan.cases):,} in {len(plan.pools)} pools"),
+        ("planning, from the spec's text to the plan", f"{found.planned.seconds:.1f} s"),
+        ("the plan", f"{len(plan.jobs):,} jobs, {plan.invocations:,} invocations, {megabytes(found.planned.bytes)}"),
+    ]
+    if isinstance(found.simulated, Simulated):
+        rows += _simulated_rows(found.simulated)
+        return markdown_table(("what", "measured"), rows)
+    return markdown_table(("what", "measured"), rows) + f"\n\nNothing was simulated: {found.simulated}"
+
+
+def _simulated_rows(found: Simulated) -> list[tuple[str, str]]:
+    looks = [look.seconds for look in found.looks]
+    answers = [look.answers_s for look in found.looks]
+    counted = f"{len(looks)} looks, {sum(not look.was_answered for look in found.looks)} unanswered"
+    return [
+        ("nodes", f"{found.nodes:,}"),
+        ("submission by the dispatcher", f"{found.workflows} workflows in {found.submitted_s:.1f} s"),
+        ("largest workflow as submitted", of_etcd(found.submitted_bytes)),
+        ("largest workflow at its end", of_etcd(found.ended_bytes)),
+        (
+            "until all pods were bound",
+            f"{found.bound_s:.0f} s, {found.pods:,} pods, {found.pods / found.bound_s:.0f}/s",
+        ),
+        ("bound after the scheduler saw it, 99% of pods", f"within {found.scheduler_s:g} s"),
+        ("until all workflows had ended", f"{found.ended_s:.0f} s"),
+        (
+            "a look of the dispatcher",
+            f"{statistics.median(looks):.1f} s, at most {max(looks):.1f} s ({counted})",
+        ),
+        (
+            "of which to read what the API answers",
+            f"{statistics.median(answers):.1f} s, at most {max(answers):.1f} s",
+        ),
+        *((f"peak memory of {name}", megabytes(peak)) for name, peak in found.peak_bytes.items()),
+    ]
+
+
+def of_etcd(size: int) -> str:
+    """`0.41 MiB, 27% of what etcd takes`."""
+    return f"{size / MIB:.2f} MiB, {size / ETCD_TAKES:.0%} of what etcd takes"
+
+
+def megabytes(size: int) -> str:
+    return f"{size / MIB:,.0f} MiB"
 
 
 def with_half_width(found: MedianEstimate) -> str:

@@ -43,3 +43,14 @@ and that alone can make a difference between kits of the same content, which no 
 it is part of the layout floor that `kexbench qualify` measures, and stands below the table.
 
 """
+SCALE = """\
+## At scale, by simulation
+
+A generated spec is planned and handed to the dispatcher, which submits it to a Kubernetes without machines. Real are
+the planner, the dispatcher, etcd, the API server, the scheduler and its fellow controllers, and Argo's controller with
+its ordinary settings. KWOK stands for the nodes: it renews their leases and says of each pod that it runs and has
+ended, as soon as it is bound, so nothing is measured, and no pod writes the small object by which Argo's executor tells
+of its end. What kexbench's API would say is made up, as long as it ever gets: all invocations are stored. Everything
+shares this machine's CPUs.
+
+"""

@@ -54,7 +54,10 @@ def test_a_plan_of_less_than_two_jobs_time_is_two_jobs_a_pool() -> None:
 
 def test_a_long_plan_shares_out_its_cases_and_a_long_case_its_invocations() -> None:
     alike = packed({str(number): 600.0 for number in range(12)})
-    assert [job.case_ids for job in alike[::2]] == [tuple(map(str, range(start, start + 4))) for start in (0, 4, 8)]
+    groups = [tuple(map(str, range(start, start + 4))) for start in (0, 4, 8)]
+    assert [(job.case_ids, job.first_invocation) for job in alike] == [
+        (case_ids, first) for first in (0, 20) for case_ids in groups
+    ]
     assert [job.invocations for job in packed({"long": 5 * LONGEST_JOB_S})] == [8] * 5
     assert len({job.job_id for job in alike}) == len(alike)
 

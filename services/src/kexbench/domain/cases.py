@@ -169,9 +169,9 @@ def _id_parts(case: Case) -> list[str]:
         "fips": case.fips,
         f"threads-{case.threads}": case.threads > 1,
         f"cpu-{case.cpu_features}": case.cpu_features is not CpuFeatures.NATIVE,
-        _peer_part(case.peer): case.peer != NOTHING,
     }
-    return [part for part, differs in parts.items() if differs]
+    peer = [_peer_part(case.peer)] if case.peer != NOTHING else []
+    return [*(part for part, differs in parts.items() if differs), *peer]
 
 
 def _label_parts(case: Case) -> list[str]:

@@ -19,7 +19,7 @@ from kexbench.domain.dimensions import (
 from kexbench.domain.plans import Skipped
 from kexbench.planning.spec import Matrix
 
-MAX_CASES = 2000
+MAX_CASES = 10_000
 VARIATIONS = tuple(name for name in Case.model_fields if name not in FIRST_FIELDS)
 """Dimensions of which every value goes with every key exchange, under the same name in a matrix and in a case."""
 _USUAL_GROUP = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ffdhe2048"}

@@ -37,28 +37,31 @@ def jobs(
     sentinel: bool,
 ) -> tuple[Job, ...]:
     """The jobs of every pool. `seconds`: how long each case is thought to take on one node, by its id. Invocations are
-    dealt evenly, the first jobs take the remainder."""
+    dealt evenly, the first jobs take the remainder. What cases take of their first invocations comes before anything of
+    the rest."""
     packed = []
     for pool in pools:
-        for case_ids in _groups(seconds):
-            total_s = sum(seconds[case_id] for case_id in case_ids)
-            count = min(max(JOBS_PER_CELL, math.ceil(total_s / LONGEST_JOB_S)), invocations)
-            first = 0
-            for index in range(count):
-                share = invocations // count + (1 if index < invocations % count else 0)
-                identity = [spec_name, pool, index, case_ids, references, invocations, sentinel]
-                packed.append(
-                    Job(
-                        job_id=content_hash(identity),
-                        pool=pool,
-                        case_ids=case_ids,
-                        blocks=blocks(references, sentinel=sentinel),
-                        first_invocation=first,
-                        invocations=share,
-                    )
+        dealt = [(index, of) for of in _groups(seconds) for index in range(_job_count(seconds, of, invocations))]
+        for index, case_ids in sorted(dealt, key=lambda one: one[0]):
+            count = _job_count(seconds, case_ids, invocations)
+            each, more = divmod(invocations, count)
+            packed.append(
+                Job(
+                    job_id=content_hash([spec_name, pool, index, case_ids, references, invocations, sentinel]),
+                    pool=pool,
+                    case_ids=case_ids,
+                    blocks=blocks(references, sentinel=sentinel),
+                    first_invocation=index * each + min(index, more),
+                    invocations=each + (1 if index < more else 0),
                 )
-                first += share
+            )
     return tuple(packed)
+
+
+def _job_count(seconds: Mapping[str, float], case_ids: tuple[str, ...], invocations: int) -> int:
+    """How many jobs share the invocations of these cases."""
+    total_s = sum(seconds[case_id] for case_id in case_ids)
+    return min(max(JOBS_PER_CELL, math.ceil(total_s / LONGEST_JOB_S)), invocations)
 
 
 def _groups(seconds: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:

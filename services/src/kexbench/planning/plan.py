@@ -218,9 +218,11 @@ def _too_small(document: Document, spec: Spec) -> list[Fault]:
 
 def _unknown_references(document: Document, plan: Plan) -> list[Fault]:
     """Faults of a reference that names cases which the matrix does not have."""
+    if plan.reference is None:
+        return []
     known = [case.case_id for case in plan.cases]
     faults = []
-    for position, table in enumerate(plan.reference.tables if plan.reference else ()):
+    for position, table in enumerate(plan.reference.tables):
         named = [(("rows", row, "caseId"), entry.case_id) for row, entry in enumerate(table.rows)]
         for place, case_id in [(("baseline",), table.baseline), *named]:
             if case_id not in known:

@@ -12,6 +12,7 @@ from lightkube.core.exceptions import ApiError, ConfigError
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.coordination_v1 import LeaseSpec
 from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.operators import not_in
 from lightkube.resources.coordination_v1 import Lease
 from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import PatchType
@@ -110,7 +111,13 @@ class LightkubeCluster:
 
     def busy_nodes(self) -> frozenset[str]:
         with _telling("listing pods"):
-            found = self._client.list(Pod, namespace=self._namespace, labels={names.PART_OF: names.KEXBENCH})
+            # Pods that ended are kept for a while, and of a large run they are thousands.
+            found = self._client.list(
+                Pod,
+                namespace=self._namespace,
+                labels={names.PART_OF: names.KEXBENCH},
+                fields={"status.phase": not_in(["Succeeded", "Failed"])},
+            )
             return frozenset(filter(None, (node_held(pod.to_dict()) for pod in found)))
 
     def hold_lease(self, name: str, identity: str) -> bool:

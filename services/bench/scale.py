@@ -1,0 +1,106 @@
+"""Planning and running at scale on a simulated cluster: real planner, dispatcher, Kubernetes and Argo; nodes that KWOK
+simulates."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from bench.lab import Lab, Scale
+from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
+from bench.scale_dispatcher import SETTINGS, Dispatching, Look
+from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
+from devcluster.errors import DevclusterError
+from kexbench.dispatcher.loop import INTERVAL_S
+from kexbench.domain.runs import Run, RunState
+from kexbench.execution.argo.workflows import run_workflows
+from kexbench.runner.cpus import Cpus
+
+DEADLINE_S = 300
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What became of a plan on the simulated cluster. Times count from the beginning of the submission."""
+
+    nodes: int
+    workflows: int
+    pods: int
+    submitted_s: float
+    bound_s: float
+    ended_s: float
+    scheduler_s: float
+    """Within which 99% of the pods were bound."""
+    looks: tuple[Look, ...]
+    submitted_bytes: int
+    ended_bytes: int
+    """Of the largest workflow, with what Argo wrote of its jobs."""
+    peak_bytes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Scaled:
+    planned: Planned
+    simulated: Simulated | str
+    """Or why there is no simulation here."""
+
+
+def measure_scale(lab: Lab, scale: Scale) -> Scaled:
+    planned = plan_at_scale(scale.cases, lab.installation.catalogue())
+    try:
+        with _all_cpus(lab.cpus), simulation() as running:
+            return Scaled(planned, _simulate(running, planned, scale.nodes))
+    except (DevclusterError, TimeoutError) as error:
+        return Scaled(planned, str(error))
+
+
+def _simulate(running: Simulation, planned: Planned, nodes: int) -> Simulated:
+    """Raises TimeoutError where it takes too long."""
+    running.fill(nodes_of(nodes))
+    run = planned.run()
+    dispatching = Dispatching(run, running.dispatchers, POOLS)
+    began = datetime.now(UTC)
+    first, *looks = _dispatch(dispatching)
+    workflows, bound = running.workflows(), running.bound_at()
+    return Simulated(
+        nodes=nodes,
+        workflows=len(workflows),
+        pods=len(bound),
+        submitted_s=first.seconds,
+        bound_s=(max(bound) - began).total_seconds(),
+        ended_s=(ended_at(workflows) - began).total_seconds(),
+        scheduler_s=running.scheduler_s(0.99),
+        looks=tuple(looks),
+        submitted_bytes=max(map(stored_bytes, _manifests(run))),
+        ended_bytes=max(map(stored_bytes, workflows)),
+        peak_bytes=running.peak_bytes(),
+    )
+
+
+def _dispatch(dispatching: Dispatching) -> Iterator[Look]:
+    """Look as the dispatcher does until it says that the run has ended; the first look submits."""
+    deadline = time.monotonic() + DEADLINE_S
+    while dispatching.newest.state.is_open:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the run was not finished within {DEADLINE_S} s: {dispatching.newest.detail}")
+        yield dispatching.look()
+        time.sleep(INTERVAL_S)
+    if dispatching.newest.state is not RunState.FINISHED:
+        raise RuntimeError(f"the run {dispatching.newest.state}: {dispatching.newest.detail}")
+
+
+def _manifests(run: Run) -> tuple[dict[str, object], ...]:
+    return run_workflows(run, 1, run.plan.jobs, {pool.name: pool for pool in POOLS}, SETTINGS)
+
+
+@contextmanager
+def _all_cpus(cpus: Cpus) -> Iterator[None]:
+    """Let what is started here run on the measuring CPU too."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {*before, *([] if cpus.measuring is None else [cpus.measuring])})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,133 @@
+"""A simulated cluster, filled with nodes, and what is read of it when everything has ended."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+from httpx2 import Timeout
+from lightkube import Client, KubeConfig
+from lightkube.generic_resource import create_namespaced_resource
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Event, Node, ServiceAccount
+
+from bench.scale_dispatcher import SETTINGS
+from devcluster.cluster import Cluster, simulated_cluster
+from devcluster.plan import State
+from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
+
+PROGRAMS = ("workflow-controller", "kube-apiserver", "etcd", "kube-scheduler")
+"""Whose memory is told."""
+MIB = 1 << 20
+ETCD_TAKES = 3 * MIB // 2
+"""Of one object, unless it is told otherwise."""
+LEASES = "kexbench"
+_Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
+_READY_TIMEOUT_S = 120
+_PEAK = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+_METRICS = "https://127.0.0.1:10259/metrics"
+_FETCH = """\
+import ssl, sys, urllib.request
+context = ssl._create_unverified_context()
+sys.stdout.buffer.write(urllib.request.urlopen(sys.argv[1], context=context).read())
+"""
+_SCHEDULING = "scheduler_pod_scheduling_sli_duration_seconds"
+
+
+class Simulation:
+    """One that is up."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        config = KubeConfig.from_file(cluster.kubeconfig)
+        self._client = Client(config=config, namespace=SETTINGS.namespace, timeout=Timeout(_READY_TIMEOUT_S))
+        self.dispatchers = LightkubeCluster.connect(SETTINGS.namespace, LEASES, cluster.kubeconfig)
+
+    def close(self) -> None:
+        self.dispatchers.close()
+        self._client.close()
+
+    def fill(self, nodes: Sequence[Node]) -> None:
+        """Create nodes and what jobs need beside them; returns when all nodes take pods. Raises TimeoutError."""
+        self._client.create(ServiceAccount(metadata=ObjectMeta(name=SETTINGS.job_service_account)))
+        for node in nodes:
+            self._client.create(node)
+        deadline = time.monotonic() + _READY_TIMEOUT_S
+        while sum(map(is_free, self._client.list(Node))) < len(nodes):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{len(nodes)} simulated nodes were not ready within {_READY_TIMEOUT_S} s")
+            time.sleep(1)
+
+    def workflows(self) -> list[Mapping[str, Any]]:
+        return [dict(workflow) for workflow in self._client.list(_Workflow)]
+
+    def bound_at(self) -> list[datetime]:
+        """When the scheduler bound each pod to its node, by its own events."""
+        scheduled = self._client.list(Event, fields={"reason": "Scheduled"})
+        return [event.eventTime for event in scheduled if event.eventTime]
+
+    def scheduler_s(self, share: float) -> float:
+        """Seconds within which this share of pods was bound, from when the scheduler first saw them: a bound of its
+        histogram."""
+        command = self._cluster.inside([sys.executable, "-c", _FETCH, _METRICS])
+        return quantile(subprocess.run(command, capture_output=True, text=True, check=True).stdout, _SCHEDULING, share)
+
+    def peak_bytes(self) -> dict[str, int]:
+        """The most memory that each of PROGRAMS ever held."""
+        running = psutil.Process(self._cluster.process.pid).children(recursive=True)
+        found = {process.name(): Path(f"/proc/{process.pid}/status").read_text() for process in running}
+        return {name: peak_of(found[name]) for name in PROGRAMS}
+
+
+@contextmanager
+def simulation() -> Iterator[Simulation]:
+    """Raises DevclusterError."""
+    with TemporaryDirectory() as folder, simulated_cluster(State(Path(folder) / "state")) as cluster:
+        running = Simulation(cluster)
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+def is_free(node: Node) -> bool:
+    """Whether a node has no taints but that of its pool: those of a node that isn't ready are gone."""
+    taints = (node.spec.taints if node.spec else None) or []
+    return not any(taint.key.startswith("node.kubernetes.io/") for taint in taints)
+
+
+def stored_bytes(document: Mapping[str, Any]) -> int:
+    """What etcd stores of a custom resource: its JSON."""
+    return len(json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode())
+
+
+def peak_of(status: str) -> int:
+    """Bytes that a process held at most, from its status in /proc. Raises ValueError where it doesn't say."""
+    found = _PEAK.search(status)
+    if found is None:
+        raise ValueError("this process has no memory of its own")
+    return int(found[1]) * 1024
+
+
+def quantile(metrics: str, name: str, share: float) -> float:
+    """The lowest bound of a Prometheus histogram under which there is at least this share of all values; infinite above
+    the last one. Raises ValueError where there are no values."""
+    counts: dict[float, float] = {}
+    for bound, count in re.findall(rf'^{name}_bucket{{[^}}]*le="([^"]+)"}} (\S+)$', metrics, re.MULTILINE):
+        counts[float(bound)] = counts.get(float(bound), 0.0) + float(count)
+    if not counts or counts[max(counts)] == 0:
+        raise ValueError(f"{name} has no values")
+    return min(bound for bound, count in counts.items() if count >= share * counts[max(counts)])
+
+
+def ended_at(workflows: Iterable[Mapping[str, Any]]) -> datetime:
+    """When the last workflow ended."""
+    return max(datetime.fromisoformat(workflow["status"]["finishedAt"]) for workflow in workflows)

@@ -1,0 +1,110 @@
+"""The real dispatcher, before answers of the API that are made up: they are parsed and counted as those of the API."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+from pydantic import BaseModel, TypeAdapter
+
+from kexbench.api.models import StoredInvocation
+from kexbench.dispatcher.control import ApiControl
+from kexbench.dispatcher.loop import Dispatcher
+from kexbench.domain.pools import Pool
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.execution.argo.cluster import Cluster
+from kexbench.execution.argo.pods import JobSettings
+from kexbench.uplink import Uplink
+
+SETTINGS = JobSettings(
+    namespace="kexbench-jobs",
+    runner_image="local.test/kexbench/runner:dev",
+    builder_image="local.test/kexbench/builder:dev",
+    api_url="http://kexbench-api.kexbench.svc:8350",
+)
+Found = TypeVar("Found")
+_STARTED = (RunState.QUEUED, RunState.RUNNING)
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look of the dispatcher at everything, and what it did about it."""
+
+    seconds: float
+    answers_s: float
+    """Of these, spent on the API's answers."""
+    was_answered: bool
+    """Whether Kubernetes answered in time; otherwise the next look is the next try."""
+
+
+class MadeUpApi(Uplink):
+    """The API of one run that is started. From its submission on, all of its invocations are stored, which is the most
+    that it ever has to tell; so the run is finished when the last workflow has ended."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("http://nobody.invalid", Path("/dev/null"), lambda _: None)
+        self._run = run.model_dump_json().encode()
+        self._events = [RunEvent(run_id=run.run_id, at=run.created_at, state=state) for state in _STARTED]
+        self._stored = _json_of_stored(run)
+        self.answers_s = 0.0
+
+    @property
+    def newest(self) -> RunEvent:
+        return self._events[-1]
+
+    def get(self, kind: type[Found], path: str) -> Found:
+        content = self._answer(path)
+        began = time.perf_counter()
+        found = TypeAdapter(kind).validate_json(content)
+        self.answers_s += time.perf_counter() - began
+        return found
+
+    def send(
+        self,
+        method: str,  # noqa: ARG002 (only events are sent here)
+        path: str,  # noqa: ARG002
+        body: BaseModel | None = None,
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002
+    ) -> httpx.Response:
+        assert isinstance(body, RunEvent)
+        self._events.append(body)
+        return httpx.Response(204)
+
+    def _answer(self, path: str) -> bytes:
+        if path == "/open-runs":
+            events = TypeAdapter(list[RunEvent]).dump_json(self._events)
+            return b'[{"run":%b,"events":%b}]' % (self._run, events)
+        was_submitted = len(self._events) > len(_STARTED)
+        return self._stored if was_submitted and path.endswith("/invocations") else b"[]"
+
+
+class Dispatching:
+    """A dispatcher with one run at hand."""
+
+    def __init__(self, run: Run, cluster: Cluster, pools: tuple[Pool, ...]) -> None:
+        self._api = MadeUpApi(run)
+        self._dispatcher = Dispatcher(
+            ApiControl(self._api), cluster, pools, SETTINGS, "bench", lambda: datetime.now(UTC)
+        )
+
+    @property
+    def newest(self) -> RunEvent:
+        return self._api.newest
+
+    def look(self) -> Look:
+        began, answers_s = time.perf_counter(), self._api.answers_s
+        was_answered = self._dispatcher.once()
+        return Look(time.perf_counter() - began, self._api.answers_s - answers_s, was_answered)
+
+
+def _json_of_stored(run: Run) -> bytes:
+    stored = [
+        StoredInvocation(job_id=job.job_id, attempt=1, case_id=case_id, invocation=number)
+        for job in run.plan.jobs
+        for case_id in job.case_ids
+        for number in job.numbers
+    ]
+    return TypeAdapter(list[StoredInvocation]).dump_json(stored)

@@ -1,0 +1,108 @@
+"""What is planned at scale: a generated spec with as many cases as wanted, twenty pools, and the nodes of each."""
+
+import statistics
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lightkube.models.core_v1 import NodeSpec, NodeStatus, Taint
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Node
+
+from kexbench.domain.plans import Plan
+from kexbench.domain.pools import Pool, Toleration
+from kexbench.domain.runs import Run, Trigger
+from kexbench.planning.plan import make_plan
+from kexbench.planning.spec import Catalogue
+
+POOL_LABEL = "kexbench.dev/pool"
+POOLS = tuple(
+    Pool(
+        name=f"pool-{number:02d}",
+        architecture="x86_64",
+        node_selector={POOL_LABEL: f"pool-{number:02d}"},
+        tolerations=(Toleration(key=POOL_LABEL, operator="Exists", effect="NoSchedule"),),
+        cpus=4,
+        memory="4Gi",
+    )
+    for number in range(1, 21)
+)
+NODE = {"cpu": "8", "memory": "32Gi", "pods": "110"}
+CASES_STEP = 1000
+"""Cases for every number of threads."""
+REPETITIONS = 3
+_SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: {{ name: scale, description: As many cases as a fleet of machines can measure. }}
+subjects:
+  - openssl: system
+  - gnutls: system
+pools: [{pools}]
+matrix:
+  protocol: [TLSv1.3]
+  keyExchange: [ECDHE-RSA, ECDHE-RSA-PSS]
+  rsaBits: [2048, 2560, 3072, 3584, 4096]
+  group: [P-256, P-384, P-521, X25519, X448]
+  cipher: [AES-128-GCM, AES-256-GCM]
+  chainLength: [1, 2, 3, 4, 5]
+  clientAuthentication: [false, true]
+  threads: [{threads}]
+measure: {{ invocations: 2, batches: 10, maxDuration: 100000h }}
+"""
+
+
+@dataclass(frozen=True)
+class Planned:
+    text: str
+    plan: Plan
+    seconds: float
+    """From the text to the plan, the median of a few times."""
+    bytes: int
+    """Of the plan as JSON."""
+
+    def run(self) -> Run:
+        """As it is submitted to a cluster."""
+        now = datetime.now(UTC)
+        return Run(
+            run_id=f"{now:%Y%m%d-%H%M%S}-00000000",
+            created_at=now,
+            trigger=Trigger.API,
+            spec_text=self.text,
+            plan=self.plan,
+            kits={},
+            host=None,
+            material={},
+        )
+
+
+def plan_at_scale(cases: int, catalogue: Catalogue) -> Planned:
+    text = spec_text(cases)
+    plans, taken = zip(*(_timed_plan(text, catalogue) for _ in range(REPETITIONS)), strict=True)
+    return Planned(text, plans[0], statistics.median(taken), len(plans[0].model_dump_json().encode()))
+
+
+def _timed_plan(text: str, catalogue: Catalogue) -> tuple[Plan, float]:
+    began = time.perf_counter()
+    plan = make_plan(text, "scale.yaml", catalogue, pools=[pool.name for pool in POOLS])
+    return plan, time.perf_counter() - began
+
+
+def spec_text(cases: int) -> str:
+    """A spec of so many cases, a multiple of CASES_STEP, in every pool."""
+    threads = range(1, cases // CASES_STEP + 1)
+    return _SPEC.format(pools=", ".join(pool.name for pool in POOLS), threads=", ".join(map(str, threads)))
+
+
+def nodes_of(count: int) -> list[Node]:
+    """Nodes as their kubelets would announce them, dealt evenly to the pools, whose jobs alone they take."""
+    return [_node(f"node-{number:04d}", POOLS[number % len(POOLS)]) for number in range(count)]
+
+
+def _node(name: str, pool: Pool) -> Node:
+    labels = {**pool.node_selector, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
+    return Node(
+        metadata=ObjectMeta(name=name, labels=labels),
+        spec=NodeSpec(taints=[Taint(key=POOL_LABEL, value=pool.name, effect="NoSchedule")]),
+        status=NodeStatus(capacity=NODE, allocatable=NODE),
+    )
