@@ -13,8 +13,7 @@
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
-#   make test-cluster    the tests that need one; as root; the first time compiles for a quarter of an hour. Part of
-#                 make test, where that is run as root
+#   make test-cluster    the tests that need one; as root; the first time compiles for a quarter of an hour
 #   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
 #                 IMAGES=--help says more; needs Docker, Podman or nerdctl
 #   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
@@ -54,8 +53,6 @@ test: packages-run packages-test packages-cross python frontend check
 	@cd services && .venv/bin/pytest -m browser -n 0
 	@$(MAKE) test-charts
 	@$(MAKE) test-infra
-	$(SAY) "on a real cluster: Kubernetes with Argo Workflows"
-	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "left out, they need root: sudo make test-cluster"; fi
 
 test-charts: python
 	$(SAY) "chart: lint, unit tests, every example rendered and validated"
