@@ -53,6 +53,26 @@ def test_the_same_key_asks_for_the_same_run(api: ClusterApi) -> None:
     assert_problem(other, 409, "another spec")
 
 
+def test_a_service_that_ends_while_it_announces_a_run_leaves_nothing_that_nobody_sees_to(
+    api: ClusterApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Ended(Exception):
+        """As if by kill -9."""
+
+    def end(_: Run) -> None:
+        raise Ended
+
+    with monkeypatch.context() as patch, pytest.raises(Ended):
+        patch.setattr(api.store, "add_run", end)
+        api.submit(**{"Idempotency-Key": "commit 1"})
+    assert api.http.get("/runs").json()["runs"] == []
+    assert api.ask("dispatcher", "GET", "/open-runs").json() == []
+    assert api.store.run_states() == []
+    asked = api.submit(**{"Idempotency-Key": "commit 1"}).json()
+    assert asked["state"] == "queued"
+    assert [one["run"]["run_id"] for one in api.ask("dispatcher", "GET", "/open-runs").json()] == [asked["run_id"]]
+
+
 def test_without_a_key_each_is_a_run_of_its_own(api: ClusterApi) -> None:
     assert api.submit().json()["run_id"] != api.submit().json()["run_id"]
 

@@ -129,7 +129,10 @@ def planned(supplies: Supplies, submission: Submission) -> Plan:
 
 
 def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan: Plan, detail: str = "") -> Run:
-    """Announce a run that the dispatcher sees to. For who holds `one_at_a_time`."""
+    """Announce a run that the dispatcher sees to. For who holds `one_at_a_time`.
+
+    Its event comes first: ended in between, that is an event of nothing, which nobody sees. A run without an event
+    would be one that nobody sees to."""
     run = Run(
         run_id=run_id,
         created_at=datetime.now(UTC).replace(microsecond=0),
@@ -140,8 +143,8 @@ def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan:
         host=None,
         material={},
     )
-    store.add_run(run)
     _record(store, run, RunState.QUEUED, detail)
+    store.add_run(run)
     return run
 
 

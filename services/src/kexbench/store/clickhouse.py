@@ -152,7 +152,8 @@ class ClickHouseStore(Connection):
     def run_states(self) -> list[RunStateRow]:
         found = self._query(
             "SELECT state, count() AS runs, min(newest) AS since FROM (SELECT run_id, max(at) AS newest,"
-            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS state FROM run_events GROUP BY run_id)"
+            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS state FROM run_events"
+            " WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
             " GROUP BY state ORDER BY state",
             {"life": [str(state) for state in RunState]},
         )
