@@ -10,7 +10,7 @@ from tests.cluster.kexbench import JOBS, Kexbench, a_spec
 from tests.cluster.kubectl import Kubectl
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
-CRON_WORKFLOW = "cronworkflow/kexbench-schedule-minutely"
+CRON_WORKFLOW = ("cronworkflow/kexbench-schedule-minutely", "--namespace", JOBS)
 
 
 class NoneYet(Exception):
@@ -38,16 +38,21 @@ def done(kexbench: Kexbench, *words: str) -> str:
     return printed
 
 
-def test_a_schedule_begins_a_run_that_names_it_and_none_once_it_is_removed(
+def test_a_schedule_begins_a_run_that_names_it_may_be_changed_and_is_gone_once_it_is_removed(
     kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
 ) -> None:
     spec = tmp_path / "minutely.yaml"
-    spec.write_text(a_spec("minutely", pools="pool-a") + 'schedule: "* * * * *"\n')
+    text = a_spec("minutely", pools="pool-a")
+    spec.write_text(f'{text}schedule: "* * * * *"\n')
     done(kexbench, "schedules", "add", str(spec))
     assert "minutely  * * * * *" in done(kexbench, "schedules", "list")
     run = scheduled_run(kexbench)
     assert run["spec_name"] == "minutely"
+    spec.write_text(f'{text}schedule: "0 3 * * *"\n')
+    done(kexbench, "schedules", "add", str(spec))
+    kubectl("wait", *CRON_WORKFLOW, "--for=jsonpath={.spec.schedules[0]}=0 3 * * *", "--timeout=90s")
+    assert kubectl("get", *CRON_WORKFLOW, "--output=jsonpath={.status.lastScheduledTime}"), "Argo's own notes stay"
     done(kexbench, "schedules", "remove", "minutely")
-    kubectl("wait", CRON_WORKFLOW, "--namespace", JOBS, "--for=delete", "--timeout=90s")
+    kubectl("wait", *CRON_WORKFLOW, "--for=delete", "--timeout=90s")
     assert "no schedules" in done(kexbench, "schedules", "list")
     kexbench.done(kexbench.command("runs", "cancel", run["run_id"], "--wait", "--json"))
