@@ -79,7 +79,7 @@ def _start(inside: Inside) -> Processes:
     control_plane = _start_control_plane(inside, every)
     if inside.kwok:
         say("Argo Workflows, and KWOK in the place of nodes")
-        control_plane.start_addons()
+        control_plane.start_addons("minimal")  # as Argo's releases install them
         control_plane.start_kwok(inside.kwok)
         return control_plane.processes
     for node in every:

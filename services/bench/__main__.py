@@ -82,7 +82,8 @@ def _sections(lab: Lab, scale: Scale, plain: Path, parts: list[str]) -> Iterator
         yield _show(DETECTION + "\n\n".join(_detections(lab, scale)))
     if "scale" in parts:
         _say(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
-        yield _show(SCALE + report.scale_table(measure_scale(lab, scale)))
+        found = measure_scale(lab.installation.catalogue(), lab.cpus, scale)
+        yield _show(SCALE + report.scale_table(found))
 
 
 def _overheads(lab: Lab, scale: Scale) -> Iterator[Overhead]:

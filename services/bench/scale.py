@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bench.lab import Lab, Scale
+from bench.lab import Scale
 from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
 from bench.scale_dispatcher import SETTINGS, Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
@@ -16,6 +16,7 @@ from devcluster.errors import DevclusterError
 from kexbench.dispatcher.loop import INTERVAL_S
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo.workflows import run_workflows
+from kexbench.planning.spec import Catalogue
 from kexbench.runner.cpus import Cpus
 
 DEADLINE_S = 300
@@ -47,10 +48,10 @@ class Scaled:
     """Or why there is no simulation here."""
 
 
-def measure_scale(lab: Lab, scale: Scale) -> Scaled:
-    planned = plan_at_scale(scale.cases, lab.installation.catalogue())
+def measure_scale(catalogue: Catalogue, cpus: Cpus, scale: Scale) -> Scaled:
+    planned = plan_at_scale(scale.cases, catalogue)
     try:
-        with _all_cpus(lab.cpus), simulation() as running:
+        with _all_cpus(cpus), simulation() as running:
             return Scaled(planned, _simulate(running, planned, scale.nodes))
     except (DevclusterError, TimeoutError) as error:
         return Scaled(planned, str(error))

@@ -17,7 +17,7 @@ from httpx2 import Timeout
 from lightkube import Client, KubeConfig
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Event, Node, ServiceAccount
+from lightkube.resources.core_v1 import ConfigMap, Event, Node, ServiceAccount
 
 from bench.scale_dispatcher import SETTINGS
 from devcluster.cluster import Cluster, simulated_cluster
@@ -30,8 +30,9 @@ MIB = 1 << 20
 ETCD_TAKES = 3 * MIB // 2
 """Of one object, unless it is told otherwise."""
 LEASES = "kexbench"
+_ARGO_CONFIG, _POD_RATE = "workflow-controller-configmap", "resourceRateLimit"
 _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
-_READY_TIMEOUT_S = 120
+_READY_TIMEOUT_S = 240
 _PEAK = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 _METRICS = "https://127.0.0.1:10259/metrics"
 _FETCH = """\
@@ -57,6 +58,8 @@ class Simulation:
 
     def fill(self, nodes: Sequence[Node]) -> None:
         """Create nodes and what jobs need beside them; returns when all nodes take pods. Raises TimeoutError."""
+        # A limit of pods a second, if Argo is told one, would be what is measured.
+        self._client.patch(ConfigMap, _ARGO_CONFIG, {"data": {_POD_RATE: None}}, namespace="argo")
         self._client.create(ServiceAccount(metadata=ObjectMeta(name=SETTINGS.job_service_account)))
         for node in nodes:
             self._client.create(node)

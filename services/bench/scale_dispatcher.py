@@ -1,5 +1,6 @@
 """The real dispatcher, before answers of the API that are made up: they are parsed and counted as those of the API."""
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import TypeVar
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
-from kexbench.api.models import StoredInvocation
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher
 from kexbench.domain.pools import Pool
@@ -48,7 +48,7 @@ class MadeUpApi(Uplink):
         super().__init__("http://nobody.invalid", Path("/dev/null"), lambda _: None)
         self._run = run.model_dump_json().encode()
         self._events = [RunEvent(run_id=run.run_id, at=run.created_at, state=state) for state in _STARTED]
-        self._stored = _json_of_stored(run)
+        self._stored = json.dumps({job.job_id: job.count for job in run.plan.jobs}).encode()
         self.answers_s = 0.0
 
     @property
@@ -77,8 +77,9 @@ class MadeUpApi(Uplink):
         if path == "/open-runs":
             events = TypeAdapter(list[RunEvent]).dump_json(self._events)
             return b'[{"run":%b,"events":%b}]' % (self._run, events)
-        was_submitted = len(self._events) > len(_STARTED)
-        return self._stored if was_submitted and path.endswith("/invocations") else b"[]"
+        if path.endswith("/stored-by-job"):
+            return self._stored if len(self._events) > len(_STARTED) else b"{}"
+        return b"[]"
 
 
 class Dispatching:
@@ -98,13 +99,3 @@ class Dispatching:
         began, answers_s = time.perf_counter(), self._api.answers_s
         was_answered = self._dispatcher.once()
         return Look(time.perf_counter() - began, self._api.answers_s - answers_s, was_answered)
-
-
-def _json_of_stored(run: Run) -> bytes:
-    stored = [
-        StoredInvocation(job_id=job.job_id, attempt=1, case_id=case_id, invocation=number)
-        for job in run.plan.jobs
-        for case_id in job.case_ids
-        for number in job.numbers
-    ]
-    return TypeAdapter(list[StoredInvocation]).dump_json(stored)

@@ -47,10 +47,12 @@ SCALE = """\
 ## At scale, by simulation
 
 A generated spec is planned and handed to the dispatcher, which submits it to a Kubernetes without machines. Real are
-the planner, the dispatcher, etcd, the API server, the scheduler and its fellow controllers, and Argo's controller with
-its ordinary settings. KWOK stands for the nodes: it renews their leases and says of each pod that it runs and has
-ended, as soon as it is bound, so nothing is measured, and no pod writes the small object by which Argo's executor tells
-of its end. What kexbench's API would say is made up, as long as it ever gets: all invocations are stored. Everything
-shares this machine's CPUs.
+the planner, the dispatcher, etcd, the API server, the scheduler and its fellow controllers, and Argo's controller, told
+to look at a workflow again after one second instead of ten. KWOK stands for the nodes: it renews their leases, and says
+of each pod that it runs and has ended as soon as it is bound. So nothing is measured, images and kits cost nothing, and
+the small object is missing by which Argo's executor tells what came of a pod. What the API would answer is made up, as
+long as it ever gets. Everything shares the CPUs of this machine, so times are those of a small control plane. Argo
+compresses what it holds of a workflow beyond 1 MiB, and the dispatcher does not read that: a workflow has at most 200
+jobs to stay below.
 
 """

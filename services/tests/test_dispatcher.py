@@ -111,6 +111,13 @@ def test_a_run_goes_from_queued_to_finished() -> None:
     ]
 
 
+def test_a_run_has_as_many_pods_at_once_as_its_pool_has_nodes() -> None:
+    stage = Stage()
+    stage.cluster.nodes |= {f"amd-{number}": POOLS["amd-epyc"].node_selector for number in range(30)}
+    stage.tick(2)
+    assert [manifest["spec"]["parallelism"] for manifest in stage.cluster.submitted] == [31, 8]
+
+
 def test_only_who_holds_the_lease_acts_and_another_goes_on_when_it_is_gone() -> None:
     stage = Stage()
     stage.tick()

@@ -257,6 +257,7 @@ def test_what_does_not_exist_is_a_problem_with_a_remedy(client: httpx.Client) ->
     assert client.get("/runs/none").json()["remedy"] == "GET /api/v1/runs lists the runs"
     assert_problem(client.get("/series", params={"case_id": "none"}), 404, "no samples of case none")
     assert_problem(client.get("/runs/none/invocations"), 404)
+    assert_problem(client.get("/runs/none/stored-by-job"), 404)
     assert_problem(client.get("/nothing"), 404)
 
 

@@ -3,12 +3,14 @@
 import pytest
 from lightkube.models.core_v1 import Taint
 
+from bench.lab import QUICK
 from bench.report import scale_table
-from bench.scale import Scaled, Simulated
+from bench.scale import Scaled, Simulated, measure_scale
 from bench.scale_cluster import ended_at, is_free, peak_of, quantile, stored_bytes
 from bench.scale_dispatcher import Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale, spec_text
 from kexbench.execution.argo.cluster import Phase
+from kexbench.runner.cpus import Cpus
 from tests.builders import a_catalogue
 from tests.execution.argo.fake_cluster import FakeCluster
 
@@ -121,3 +123,10 @@ def test_the_report_tells_what_was_simulated_or_why_nothing_was(planned: Planned
     assert "| a look of the dispatcher | 1.0 s, at most 1.5 s (2 looks, 1 unanswered) |" in table
     assert "| peak memory of etcd | 5 MiB |" in table
     assert "Nothing was simulated: run it as root" in scale_table(Scaled(planned, "run it as root"))
+
+
+def test_who_is_not_root_gets_the_plan_and_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    found = measure_scale(a_catalogue(), Cpus(None), QUICK)
+    assert len(found.planned.plan.cases) == QUICK.cases
+    assert "run it as root" in str(found.simulated)

@@ -41,6 +41,7 @@ def whole_state(store: Store, run: Run) -> dict[str, Any]:
         "run": store.run(run.run_id),
         "progress": store.progress([run.run_id]),
         "invocations": store.invocations(run.run_id),
+        "stored by job": store.stored_by_job(run.run_id),
         "hosts": store.host_kinds(),
         "subjects": store.subjects(),
         "medians": store.samples(CPU),
@@ -167,6 +168,17 @@ def test_of_several_attempts_exactly_the_first_counts_whichever_came_first(
     progress = store.progress([run.run_id])[run.run_id]
     assert (progress.invocations_stored, progress.preempted_batches) == (1, 1)
     assert {key.attempt for key in store.invocations(run.run_id)} == set(order)
+
+
+def test_invocations_of_a_job_are_told_and_counted_once_whatever_their_attempts(store: Store) -> None:
+    run = started(store)
+    first, second = (job.job_id for job in run.plan.jobs)
+    for number, attempt in ((0, 1), (0, 2), (1, 1), (3, 1)):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 1}, attempt=attempt))
+    assert store.stored_by_job(run.run_id) == {first: 2, second: 1}
+    assert store.stored_by_job("none") == {}
+    assert store.invocations(run.run_id, second) == {InvocationKey(second, 1, RSA, 3)}
+    assert {key.job_id for key in store.invocations(run.run_id)} == {first, second}
 
 
 def test_attempts_are_chosen_for_each_invocation_apart(store: Store) -> None:

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -176,6 +176,13 @@ export const kit = <ThrowOnError extends boolean = false>(options: Options<KitDa
 /**
  * Stored Invocations
  *
- * Which invocations are stored, so that an interrupted upload goes on where it stopped.
+ * Which invocations are stored, of one job or of all, so that an interrupted upload goes on where it stopped.
  */
 export const storedInvocations = <ThrowOnError extends boolean = false>(options: Options<StoredInvocationsData, ThrowOnError>) => (options.client ?? client).get<StoredInvocationsResponses, StoredInvocationsErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/invocations', ...options });
+
+/**
+ * Stored By Job
+ *
+ * How many invocations of each job are stored, by the job's id; of a job that isn't there, none.
+ */
+export const storedByJob = <ThrowOnError extends boolean = false>(options: Options<StoredByJobData, ThrowOnError>) => (options.client ?? client).get<StoredByJobResponses, StoredByJobErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/stored-by-job', ...options });

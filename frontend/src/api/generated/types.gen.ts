@@ -2964,7 +2964,12 @@ export type StoredInvocationsData = {
          */
         run_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * Job Id
+         */
+        job_id?: string;
+    };
     url: '/api/v1/runs/{run_id}/invocations';
 };
 
@@ -3015,3 +3020,65 @@ export type StoredInvocationsResponses = {
 };
 
 export type StoredInvocationsResponse = StoredInvocationsResponses[keyof StoredInvocationsResponses];
+
+export type StoredByJobData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/stored-by-job';
+};
+
+export type StoredByJobErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type StoredByJobError = StoredByJobErrors[keyof StoredByJobErrors];
+
+export type StoredByJobResponses = {
+    /**
+     * Response Stored By Job
+     *
+     * Successful Response
+     */
+    200: {
+        [key: string]: number;
+    };
+};
+
+export type StoredByJobResponse = StoredByJobResponses[keyof StoredByJobResponses];

@@ -82,8 +82,8 @@ def upload(pod: JobPod, api: Uplink, attempt: JobAttempt, say: Callable[[str], N
     """Send what the API lacks of this attempt, one invocation after the other."""
     stored = {
         (known.case_id, known.invocation)
-        for known in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations")
-        if (known.job_id, known.attempt) == (attempt.job_id, attempt.attempt)
+        for known in api.get(list[StoredInvocation], f"/runs/{pod.run_id}/invocations?job_id={attempt.job_id}")
+        if known.attempt == attempt.attempt
     }
     results = read_results(pod.work / "results.ndjson")
     say(f"uploading {len(results)} invocations")

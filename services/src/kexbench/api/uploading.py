@@ -6,8 +6,9 @@ Everything sent is validated against the run's plan. All writes can be repeated.
 from datetime import UTC, datetime
 from http import HTTPStatus
 from threading import Lock
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from kexbench.api.access import Caller, TheCaller, admit
 from kexbench.api.dependencies import TheMonitoring, TheStore
@@ -88,10 +89,19 @@ def put_attempt(store: TheStore, caller: TheCaller, run_id: str, job_id: str, at
 
 
 @router.get("/runs/{run_id}/invocations", operation_id="stored_invocations")
-def stored_invocations(store: TheStore, run_id: str) -> list[StoredInvocation]:
-    """Which invocations are stored, so that an interrupted upload goes on where it stopped."""
+def stored_invocations(
+    store: TheStore, run_id: str, job_id: Annotated[str, Query(max_length=100)] = ""
+) -> list[StoredInvocation]:
+    """Which invocations are stored, of one job or of all, so that an interrupted upload goes on where it stopped."""
     known_run(store, run_id)
-    return [StoredInvocation(**vars(key)) for key in store.invocations(run_id)]
+    return [StoredInvocation(**vars(key)) for key in store.invocations(run_id, job_id)]
+
+
+@router.get("/runs/{run_id}/stored-by-job", operation_id="stored_by_job")
+def stored_by_job(store: TheStore, run_id: str) -> dict[str, int]:
+    """How many invocations of each job are stored, by the job's id; of a job that isn't there, none."""
+    known_run(store, run_id)
+    return store.stored_by_job(run_id)
 
 
 @router.post("/runs/{run_id}/invocations", operation_id="post_invocation", status_code=204)

@@ -1,12 +1,10 @@
 """What the dispatcher asks of the API: the port, and the API itself behind it."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, get_args
 
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
-from kexbench.api.models import StoredInvocation
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import RunEvent
 from kexbench.execution.argo.decide import RunView
@@ -70,8 +68,7 @@ class ApiControl:
 
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         with _telling():
-            found = self._api.get(list[StoredInvocation], f"/runs/{run_id}/invocations")
-        return Counter(job_id for job_id, *_ in {(one.job_id, one.case_id, one.invocation) for one in found})
+            return self._api.get(dict[str, int], f"/runs/{run_id}/stored-by-job")
 
     def schedules(self) -> Mapping[str, str]:
         with _telling():

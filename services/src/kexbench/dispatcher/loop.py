@@ -67,12 +67,13 @@ class Dispatcher:
     def _look_after(self, view: RunView) -> bool:
         run_id = view.run.run_id
         try:
-            for action in decide(view, self._see(view), self._clock(), self._settings.pending_after_s):
+            seen = self._see(view)
+            for action in decide(view, seen, self._clock(), self._settings.pending_after_s):
                 # What takes long may outlast the lease: another that holds it now acts instead.
                 if not self._holds_lease():
                     return True
                 _log.info("run %s: %s", run_id, _told(action))
-                self._act(view, action)
+                self._act(view, seen, action)
         except (ClusterError, ControlError) as error:
             _log.warning("run %s: %s", run_id, error)
             return False
@@ -117,7 +118,7 @@ class Dispatcher:
             stored=self._control.stored_invocations(run.run_id),
         )
 
-    def _act(self, view: RunView, action: Action) -> None:
+    def _act(self, view: RunView, seen: Seen, action: Action) -> None:
         run = view.run
         match action:
             case BuildKits(wanted):
@@ -126,7 +127,8 @@ class Dispatcher:
             case StartRun():
                 self._control.start(run.run_id)
             case SubmitJobs(jobs):
-                for manifest in run_workflows(run, view.series, jobs, self._pools, self._settings):
+                nodes = {pool: len(ready) for pool, ready in seen.nodes.items()}
+                for manifest in run_workflows(run, view.series, jobs, self._pools, self._settings, nodes):
                     self._cluster.submit(manifest)
             case Stop(workflow):
                 self._cluster.stop(workflow)

@@ -189,12 +189,21 @@ class ClickHouseStore(Connection):
             for row in events
         }
 
-    def invocations(self, run_id: str) -> set[InvocationKey]:
+    def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
         found = self._query(
-            "SELECT DISTINCT job_id, attempt, case_id, invocation FROM invocations WHERE run_id = {run_id:String}",
-            {"run_id": run_id},
+            "SELECT DISTINCT job_id, attempt, case_id, invocation FROM invocations WHERE run_id = {run_id:String}"
+            " AND ({job_id:String} = '' OR job_id = {job_id:String})",
+            {"run_id": run_id, "job_id": job_id},
         )
         return {InvocationKey(**row) for row in found}
+
+    def stored_by_job(self, run_id: str) -> dict[str, int]:
+        found = self._query(
+            "SELECT job_id, uniqExact(case_id, invocation) AS stored FROM invocations WHERE run_id = {run_id:String}"
+            " GROUP BY job_id",
+            {"run_id": run_id},
+        )
+        return {row["job_id"]: int(row["stored"]) for row in found}
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         """The host kinds with samples or outcomes, the one measured last first."""

@@ -98,6 +98,13 @@ def test_a_plan_with_many_jobs_is_split_so_that_every_workflow_is_small() -> Non
         assert template["nodeSelector"]["kexbench.dev/pool"] == template["metadata"]["labels"][names.POOL]
 
 
+def test_a_large_pool_works_on_all_of_its_nodes_and_a_small_one_has_some_pods_that_wait() -> None:
+    run = a_cluster_run(jobs=450)
+    manifests = run_workflows(run, 1, run.plan.jobs, POOLS, SETTINGS, {"amd-epyc": 50, "arm.n1": 2})
+    at_once = {next(pod_templates((one,)))["metadata"]["labels"][names.POOL]: one["spec"] for one in manifests}
+    assert {pool: spec["parallelism"] for pool, spec in at_once.items()} == {"amd-epyc": 50, "arm.n1": 8}
+
+
 def test_attempts_of_a_job_are_numbered_on_from_series_to_series() -> None:
     run = a_cluster_run()
     for series, first in ((1, 1), (2, 4)):

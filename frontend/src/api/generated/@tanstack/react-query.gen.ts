@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRuns, type Options, qualifications, run, runs, scaling, schedules, series, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRuns, type Options, qualifications, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
+import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -365,7 +365,7 @@ export const storedInvocationsQueryKey = (options: Options<StoredInvocationsData
 /**
  * Stored Invocations
  *
- * Which invocations are stored, so that an interrupted upload goes on where it stopped.
+ * Which invocations are stored, of one job or of all, so that an interrupted upload goes on where it stopped.
  */
 export const storedInvocationsOptions = (options: Options<StoredInvocationsData>) => queryOptions<StoredInvocationsResponse, StoredInvocationsError, StoredInvocationsResponse, ReturnType<typeof storedInvocationsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
@@ -378,4 +378,24 @@ export const storedInvocationsOptions = (options: Options<StoredInvocationsData>
         return data;
     },
     queryKey: storedInvocationsQueryKey(options)
+});
+
+export const storedByJobQueryKey = (options: Options<StoredByJobData>) => createQueryKey('storedByJob', options);
+
+/**
+ * Stored By Job
+ *
+ * How many invocations of each job are stored, by the job's id; of a job that isn't there, none.
+ */
+export const storedByJobOptions = (options: Options<StoredByJobData>) => queryOptions<StoredByJobResponse, StoredByJobError, StoredByJobResponse, ReturnType<typeof storedByJobQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await storedByJob({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: storedByJobQueryKey(options)
 });

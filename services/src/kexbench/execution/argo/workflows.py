@@ -7,6 +7,7 @@ else is left to do; a workflow holds jobs of one pool only, so that a pool that 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from hera.workflows import models as argo
@@ -24,7 +25,8 @@ from kexbench.planning.estimate import job_seconds
 JOBS_PER_WORKFLOW = 200
 """With what Argo writes of each, half a megabyte: etcd takes one and a half."""
 PODS_AT_ONCE = 8
-"""Pods of one workflow that exist at the same time. The nodes decide how many run: there is one pod on each."""
+"""Pods of one workflow that exist at the same time, or as many as its pool has nodes where those are more. The nodes
+decide how many run: there is one pod on each."""
 RETRIES = 2
 SLACK = 4
 """Times the estimate, which is rough and of a fast machine."""
@@ -70,15 +72,21 @@ def chunks_of(plan: Plan) -> tuple[tuple[str, tuple[Job, ...]], ...]:
 
 
 def run_workflows(
-    run: Run, series: int, jobs: Sequence[Job], pools: Mapping[str, Pool], settings: JobSettings
+    run: Run,
+    series: int,
+    jobs: Sequence[Job],
+    pools: Mapping[str, Pool],
+    settings: JobSettings,
+    nodes: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[dict[str, Any], ...]:
-    """The workflows that run these jobs of a run."""
+    """The workflows that run these jobs of a run; `nodes` are how many each pool is known to have."""
     wanted = {job.job_id for job in jobs}
     found = []
     for number, (pool, piece) in enumerate(chunks_of(run.plan)):
         if here := [job for job in piece if job.job_id in wanted]:
             name = names.job_workflow_name(run.run_id, series, number)
-            found.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings))
+            at_once = max(PODS_AT_ONCE, nodes.get(pool, 0))
+            found.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings, at_once))
     return tuple(found)
 
 
@@ -104,7 +112,7 @@ def kits_workflow(
         for number, kit in enumerate(sorted(wanted))
     ]
     name = names.kits_workflow_name(run_id, series)
-    return _workflow(name, labels, {}, templates, tasks, settings.builder_service_account, settings)
+    return _workflow(name, labels, {}, templates, tasks, settings.builder_service_account, settings, PODS_AT_ONCE)
 
 
 def job_deadline_s(plan: Plan, job: Job) -> int:
@@ -124,7 +132,7 @@ def _environment(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, st
 
 
 def _workflow_of_jobs(
-    name: str, run: Run, series: int, jobs: Sequence[Job], pool: Pool, settings: JobSettings
+    name: str, run: Run, series: int, jobs: Sequence[Job], pool: Pool, settings: JobSettings, at_once: int
 ) -> dict[str, Any]:
     labels = {**names.labels_of(run.run_id, series), **names.spec_labels(run)}
     # Attempts of a job count on through its series, so that no two ever have the same number.
@@ -150,7 +158,7 @@ def _workflow_of_jobs(
     template.init_containers = [UserContainer(name="fetch", **fetch)]
     tasks = [_task(f"job-{job.job_id}", "job", "job", job.job_id) for job in jobs]
     annotations = {names.PLAN: run.plan.plan_id}
-    return _workflow(name, labels, annotations, [template], tasks, settings.job_service_account, settings)
+    return _workflow(name, labels, annotations, [template], tasks, settings.job_service_account, settings, at_once)
 
 
 def _builder(run_id: str, labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.Template:
@@ -217,6 +225,7 @@ def _workflow(
     tasks: list[argo.DAGTask],
     service_account: str,
     settings: JobSettings,
+    at_once: int,
 ) -> dict[str, Any]:
     workflow = argo.Workflow(
         api_version="argoproj.io/v1alpha1",
@@ -228,7 +237,7 @@ def _workflow(
             entrypoint="all",
             # A job that fails is no reason to end the others.
             templates=[argo.Template(name="all", dag=argo.DAGTemplate(tasks=tasks, fail_fast=False)), *templates],
-            parallelism=PODS_AT_ONCE,
+            parallelism=at_once,
             service_account_name=service_account,
             security_context=pods.pod_security(),
             pod_gc=argo.PodGC(strategy="OnPodCompletion", delete_delay_duration=POD_KEPT),
