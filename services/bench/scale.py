@@ -19,7 +19,7 @@ from kexbench.execution.argo.workflows import run_workflows
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.cpus import Cpus
 
-DEADLINE_S = 300
+DEADLINE_S = 480
 
 
 @dataclass(frozen=True)

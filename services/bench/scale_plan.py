@@ -48,7 +48,7 @@ matrix:
   chainLength: [1, 2, 3, 4, 5]
   clientAuthentication: [false, true]
   threads: [{threads}]
-measure: {{ invocations: 6, batches: 10, maxDuration: 100000h }}
+measure: {{ invocations: 3, batches: 10, maxDuration: 100000h }}
 """
 
 
