@@ -129,12 +129,13 @@ packages-bench:
 packages-cluster:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-cluster.txt
 
-# uv decides itself whether anything is to be done, in a fraction of a second. It trusts what the system trusts, so
-# that a mirror or proxy with a certificate of its own works.
+# uv decides itself whether anything is to be done, in a fraction of a second, as long as it is told the interpreter
+# itself: with the path of a shim it would replace the environment each time. It trusts what the system trusts, so that
+# a mirror or proxy with a certificate of its own works.
 python: packages-run
 	@[ -d $(VENV) ] || printf '\033[1m== %s\033[0m\n' "installing Python packages"
 	@uv=$$($(BOOTSTRAP)/uv.sh) && cd services && \
-		UV_PYTHON_DOWNLOADS=never "$$uv" sync --system-certs --quiet --locked --extra local --python "$$(command -v python3)"
+		UV_PYTHON_DOWNLOADS=never "$$uv" sync --system-certs --quiet --locked --extra local --python "$$(python3 -c 'import sys; print(sys.executable)')"
 
 frontend: frontend/dist/index.html
 
