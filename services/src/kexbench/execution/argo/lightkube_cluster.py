@@ -24,6 +24,8 @@ from kexbench.execution.argo.views import cron_content, node_held, pending_pod, 
 _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
 _CronWorkflow = create_namespaced_resource("argoproj.io", "v1alpha1", "CronWorkflow", "cronworkflows")
 _FIELD_MANAGER = "kexbench-dispatcher"
+_TIMEOUT_S = 60.0
+"""Pods of a large run are thousands, and take a small API server longer to list than the client's ten seconds."""
 _REMEDIES = {
     401: "the token of this process is not accepted: mount one for its ServiceAccount, or renew the kubeconfig",
     403: "give this process's ServiceAccount the right, as the roles of the Helm chart do",
@@ -49,7 +51,8 @@ class LightkubeCluster:
         """By a kubeconfig; without one as the pod this runs in, or as KUBECONFIG says. Raises ClusterError."""
         with _telling("finding the cluster"):
             config = KubeConfig.from_file(kubeconfig) if kubeconfig else KubeConfig.from_env()
-            return cls(Client(config=config, namespace=namespace), namespace, lease_namespace)
+            client = Client(config=config, namespace=namespace, timeout=httpx2.Timeout(_TIMEOUT_S))
+            return cls(client, namespace, lease_namespace)
 
     def close(self) -> None:
         self._client.close()
