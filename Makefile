@@ -6,7 +6,7 @@
 #                 make test
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
-#   make bench    what measuring costs and what it can detect, and planning at scale; twenty minutes, BENCH=--quick for
+#   make bench    what measuring costs and what it can detect, and planning at scale; half an hour, BENCH=--quick for
 #                 less; as root with a simulated cluster, which the first time compiles for a quarter of an hour; writes
 #                 docs/benchmarks.md
 #   make check    formatters, linters, types and contracts, in under two minutes
