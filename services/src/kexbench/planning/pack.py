@@ -40,11 +40,11 @@ def jobs(
     dealt evenly, the first jobs take the remainder. What cases take of their first invocations comes before anything of
     the rest."""
     packed = []
+    counts = {case_ids: _job_count(seconds, case_ids, invocations) for case_ids in _groups(seconds)}
+    dealt = [(index, case_ids) for case_ids, count in counts.items() for index in range(count)]
     for pool in pools:
-        dealt = [(index, of) for of in _groups(seconds) for index in range(_job_count(seconds, of, invocations))]
         for index, case_ids in sorted(dealt, key=lambda one: one[0]):
-            count = _job_count(seconds, case_ids, invocations)
-            each, more = divmod(invocations, count)
+            each, more = divmod(invocations, counts[case_ids])
             packed.append(
                 Job(
                     job_id=content_hash([spec_name, pool, index, case_ids, references, invocations, sentinel]),
