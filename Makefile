@@ -13,7 +13,8 @@
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in
 #   make devcluster      a real Kubernetes with Argo Workflows on this machine, until Ctrl-C; as root
-#   make test-cluster    the tests that need one; as root; the first time compiles for a quarter of an hour
+#   make test-cluster    the tests that need one; as root, and then part of make test; the first time compiles for a
+#                 quarter of an hour
 #   make images   the images, brought to a kind cluster (KIND_CLUSTER=NAME) or a registry (REGISTRY=HOST/PATH);
 #                 IMAGES=--help says more; needs Docker, Podman or nerdctl
 #   make packages-cross  what kits for aarch64 are made and proven with here; make test installs it too
@@ -53,6 +54,7 @@ test: packages-run packages-test packages-cross python frontend check
 	@cd services && .venv/bin/pytest -m browser -n 0
 	@$(MAKE) test-charts
 	@$(MAKE) test-infra
+	@if [ "$$(id -u)" = 0 ]; then $(MAKE) test-cluster; else echo "The cluster's tests were left out, they need root: sudo make test-cluster"; fi
 
 test-charts: python
 	$(SAY) "chart: lint, unit tests, every example rendered and validated"
