@@ -1,11 +1,11 @@
 """`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Build the kits first time.
 
-Exit status 1 when the compiled comparison or a kit is missing; figures themselves never fail it.
+Exit status 1 when a part can't be measured, which the report says in its place; figures themselves never fail it.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from bench import report
 from bench.calibration import calibrate
 from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
-from bench.lab import FULL, QUICK, Lab, Scale
+from bench.lab import FULL, QUICK, BenchError, Lab, Scale
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
-from bench.scale import measure_scale
+from bench.scale import Scaled, measure_scale
 from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS, SCALE
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
@@ -30,7 +30,6 @@ from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "benchmarks.md"
-PARTS = ("overhead", "peers", "detection", "scale")
 PARTITIONS = 200
 USUAL_GROUP = 10
 """Invocations of an ordinary run: there are more groups of them, so their false positives are known better."""
@@ -54,36 +53,27 @@ DETECTED = (ECDSA_1_3,)
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
-    parser.add_argument("--only", choices=PARTS, help="one part, no file written")
+    parser.add_argument("--only", choices=list(PARTS), help="one part, no file written")
     parser.add_argument("--plain", type=Path, required=True, help="the compiled plain_openssl")
     options = parser.parse_args(arguments)
     scale = QUICK if options.quick else FULL
-    try:
-        sections = list(_sections(Lab(), scale, options.plain, [options.only] if options.only else list(PARTS)))
-    except (KitError, FileNotFoundError) as error:
-        print(error, file=sys.stderr)
-        return 1
+    lab = Lab()
+    calibration = calibrate(lab, ECDSA_1_3)
+    sections = [_show("## The machine\n\n" + report.machine_lines(read_host_facts(), calibration))]
+    missing = []
+    for part in [options.only] if options.only else PARTS:
+        heading, measure = PARTS[part]
+        try:
+            sections.append(_show(heading + measure(lab, scale, options.plain)))
+        except (BenchError, KitError, FileNotFoundError) as error:
+            sections.append(_show(f"{heading}Nothing of this was measured: {error}"))
+            missing.append(part)
     if scale is FULL and not options.only:
         write_whole(
             REPORT, ("\n\n".join([HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}"), *sections]) + "\n").encode()
         )
         _say(f"written to {REPORT.relative_to(ROOT)}")
-    return 0
-
-
-def _sections(lab: Lab, scale: Scale, plain: Path, parts: list[str]) -> Iterator[str]:
-    calibration = calibrate(lab, ECDSA_1_3)
-    yield _show("## The machine\n\n" + report.machine_lines(read_host_facts(), calibration))
-    if "overhead" in parts:
-        yield _show(OVERHEAD + report.overhead_table(list(_overheads(lab, scale))))
-    if "peers" in parts:
-        yield _show(PEERS + report.peers_table(list(_peers(lab, scale, plain))))
-    if "detection" in parts:
-        yield _show(DETECTION + "\n\n".join(_detections(lab, scale)))
-    if "scale" in parts:
-        _say(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
-        found = measure_scale(lab.installation.catalogue(), lab.cpus, scale)
-        yield _show(SCALE + report.scale_table(found))
+    return 1 if missing else 0
 
 
 def _overheads(lab: Lab, scale: Scale) -> Iterator[Overhead]:
@@ -111,6 +101,20 @@ def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
                 yield report.detection_text(found, curve) + report.usual_group_text(small, USUAL_GROUP, ALPHA)
             elif found % 40 == 0:
                 _say(f"detection: {case.label}, {found} of {scale.pool} invocations")
+
+
+def _scaled(lab: Lab, scale: Scale) -> Scaled:
+    _say(f"scale: {scale.cases:,} cases, {scale.nodes:,} simulated nodes")
+    return measure_scale(lab.installation.catalogue(), lab.cpus, scale)
+
+
+PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
+    "overhead": (OVERHEAD, lambda lab, scale, _: report.overhead_table(list(_overheads(lab, scale)))),
+    "peers": (PEERS, lambda lab, scale, plain: report.peers_table(list(_peers(lab, scale, plain)))),
+    "detection": (DETECTION, lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
+    "scale": (SCALE, lambda lab, scale, _: report.scale_table(_scaled(lab, scale))),
+}
+"""What stands above the figures of each part, and how they are made."""
 
 
 def _show(section: str) -> str:

@@ -4,7 +4,7 @@ import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.lab import Lab
+from bench.lab import BenchError, Lab
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.cases import Case
@@ -70,9 +70,9 @@ def _burning(lab: Lab, reference: str, plain: TicketKit) -> TicketKit:
 
 
 def _whole(invocation: Invocation) -> Invocation:
-    """Raises RuntimeError where a subject has no numbers."""
+    """Raises BenchError where a subject has no numbers."""
     if invocation.outcomes:
-        raise RuntimeError(f"{invocation.case_id}: {invocation.outcomes[0].reason}")
+        raise BenchError(f"{invocation.case_id}: {invocation.outcomes[0].reason}")
     return invocation
 
 

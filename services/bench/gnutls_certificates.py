@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509.oid import SignatureAlgorithmOID
 
-from bench.lab import Lab
+from bench.lab import BenchError, Lab
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Key
 from kexbench.domain.material import MaterialFiles
@@ -28,7 +28,7 @@ _NAMED_KEYS = {b"RSA PRIVATE KEY": Key.RSA, b"EC PRIVATE KEY": Key.ECDSA}
 
 
 def setting_with(lab: Lab, case: Case, subject: str, program: Path, folder: Path) -> Setting:
-    """The case with the certificate that `program` shows for it, written to `folder`. Raises ValueError where the
+    """The case with the certificate that `program` shows for it, written to `folder`. Raises BenchError where the
     program holds none, or not the key to it."""
     key = case.key_exchange.key
     certificate, private_key = _pair(program.read_bytes(), key)
@@ -48,7 +48,7 @@ def _pair(program: bytes, key: Key) -> tuple[bytes, bytes]:
     certificates = _certificates([pem for label, pem in blocks if label == b"CERTIFICATE"])
     keys = {kind: pem for label, pem in blocks if (kind := _kind_of_key(label, pem))}
     if key not in certificates or key not in keys:
-        raise ValueError(f"gnutls-cli: no certificate with a key of {key} stands in the program")
+        raise BenchError(f"gnutls-cli: no certificate with a key of {key} stands in the program")
     return certificates[key], keys[key]
 
 

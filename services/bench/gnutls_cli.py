@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from bench.gnutls_certificates import setting_with
-from bench.lab import Lab, Scale
+from bench.lab import BenchError, Lab, Scale
 from bench.peers import Peer
 from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
 from kexbench.analysis.rounds import Vector
@@ -71,10 +71,10 @@ class Section:
 
 def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
     """With the certificate that the other program shows, and with the one that this project measures with. One ratio
-    a round and section; the interval is over rounds. Raises FileNotFoundError and ValueError."""
+    a round and section; the interval is over rounds. Raises BenchError."""
     program = shutil.which(PROGRAM)
     if program is None:
-        raise FileNotFoundError(f"{PROGRAM} is not installed: make packages-bench")
+        raise BenchError(f"{PROGRAM} is not installed: make packages-bench")
     found: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     with TemporaryDirectory() as folder:
         for _ in range(scale.peer_rounds):
@@ -107,7 +107,7 @@ def _round(lab: Lab, program: Path, folder: Path) -> Iterator[tuple[Section, tup
             ours_ns = _beside(_settings(lab, case, program, folder), theirs) if case else ()
             section = theirs.next_section()
             if section is None or section.name != expected:
-                raise RuntimeError(f"gnutls-cli measured {section and section.name}, where {expected} was expected")
+                raise BenchError(f"gnutls-cli measured {section and section.name}, where {expected} was expected")
             if ours_ns:
                 yield section, ours_ns
 
@@ -132,7 +132,7 @@ def _beside(settings: Sequence[Setting], theirs: "_Transcript") -> tuple[float, 
             cpu_ns[number] += (batch.cpu_ns or 0) + (batch.first_ns or 0)
             handshakes[number] += batch.handshakes + 1
     if 0 in handshakes:
-        raise RuntimeError(f"{settings[0].case.case_id}: the other program's section ended before a batch of ours")
+        raise BenchError(f"{settings[0].case.case_id}: the other program's section ended before a batch of ours")
     return tuple(cost / count for cost, count in zip(cpu_ns, handshakes, strict=True))
 
 

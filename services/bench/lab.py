@@ -17,10 +17,14 @@ from kexbench.wiring import Installation
 BATCH_NS = 5_000_000
 
 
+class BenchError(Exception):
+    """Something can't be measured here; the text says what and why."""
+
+
 def turns_ns(batch: Batch) -> float:
-    """CPU time of both sides' turns a handshake. Raises ValueError for a batch that knows no sides."""
+    """CPU time of both sides' turns a handshake. Raises BenchError for a batch that knows no sides."""
     if batch.cpu_ns is None:
-        raise ValueError("this batch was not split by side")
+        raise BenchError("this batch was not split by side")
     return batch.cpu_ns / batch.handshakes
 
 

@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from bench.lab import BATCH_NS, Lab, Scale, turns_ns
+from bench.lab import BATCH_NS, BenchError, Lab, Scale, turns_ns
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Timer
@@ -50,7 +50,7 @@ def measure_overhead(lab: Lab, case: Case, subject: str, scale: Scale) -> Overhe
         timers.append(timers_ns(found.timer, cpu_ns) / cpu_ns)
     ratio = compare(split, unsplit)
     if ratio is None:
-        raise RuntimeError(f"{case.case_id}: too few undisturbed batches on this machine")
+        raise BenchError(f"{case.case_id}: too few undisturbed batches on this machine")
     return Overhead(
         case=case,
         subject=subject,

@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from bench.lab import BATCH_NS, Lab, turns_ns
+from bench.lab import BATCH_NS, BenchError, Lab, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case
@@ -58,14 +58,14 @@ class PlainLoop:
             os.sched_setaffinity(self._process.pid, {cpu})
 
     def batch(self, min_ns: int) -> float:
-        """CPU nanoseconds a handshake, over at least so much wall time. Raises RuntimeError when it ended."""
+        """CPU nanoseconds a handshake, over at least so much wall time. Raises BenchError when it ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{min_ns}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline().split()
         if len(answer) != 2:
-            raise RuntimeError("plain_openssl ended: its standard error says why")
+            raise BenchError("plain_openssl ended: its standard error says why")
         return int(answer[1]) / int(answer[0])
 
     def __enter__(self) -> Self:

@@ -2,13 +2,17 @@
 simulates."""
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from bench.lab import Scale
+import httpx2
+from lightkube.core.exceptions import ApiError
+
+from bench.lab import BenchError, Scale
 from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
 from bench.scale_dispatcher import SETTINGS, Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
@@ -20,6 +24,7 @@ from kexbench.planning.spec import Catalogue
 from kexbench.runner.cpus import Cpus
 
 DEADLINE_S = 480
+_HINDRANCES = (BenchError, DevclusterError, ApiError, httpx2.HTTPError, subprocess.CalledProcessError)
 
 
 @dataclass(frozen=True)
@@ -53,12 +58,12 @@ def measure_scale(catalogue: Catalogue, cpus: Cpus, scale: Scale) -> Scaled:
     try:
         with _all_cpus(cpus), simulation() as running:
             return Scaled(planned, _simulate(running, planned, scale.nodes))
-    except (DevclusterError, TimeoutError) as error:
+    except _HINDRANCES as error:
         return Scaled(planned, str(error))
 
 
 def _simulate(running: Simulation, planned: Planned, nodes: int) -> Simulated:
-    """Raises TimeoutError where it takes too long."""
+    """Raises BenchError where the run ends in another state than it should, or not in time."""
     running.fill(nodes_of(nodes))
     run = planned.run()
     dispatching = Dispatching(run, running.dispatchers, POOLS)
@@ -85,11 +90,11 @@ def _dispatch(dispatching: Dispatching) -> Iterator[Look]:
     deadline = time.monotonic() + DEADLINE_S
     while dispatching.newest.state.is_open:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"the run was not finished within {DEADLINE_S} s: {dispatching.newest.detail}")
+            raise BenchError(f"the run was not finished within {DEADLINE_S} s: {dispatching.newest.detail}")
         yield dispatching.look()
         time.sleep(INTERVAL_S)
     if dispatching.newest.state is not RunState.FINISHED:
-        raise RuntimeError(f"the run {dispatching.newest.state}: {dispatching.newest.detail}")
+        raise BenchError(f"the run {dispatching.newest.state}: {dispatching.newest.detail}")
 
 
 def _manifests(run: Run) -> tuple[dict[str, object], ...]:

@@ -19,6 +19,7 @@ from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, ServiceAccount
 
+from bench.lab import BenchError
 from bench.scale_dispatcher import SETTINGS
 from devcluster.cluster import Cluster, simulated_cluster
 from devcluster.plan import State
@@ -57,7 +58,7 @@ class Simulation:
         self._client.close()
 
     def fill(self, nodes: Sequence[Node]) -> None:
-        """Create nodes and what jobs need beside them; returns when all nodes take pods. Raises TimeoutError."""
+        """Create nodes and what jobs need beside them; returns when all nodes take pods. Raises BenchError."""
         # A limit of pods a second, if Argo is told one, would be what is measured.
         self._client.patch(ConfigMap, _ARGO_CONFIG, {"data": {_POD_RATE: None}}, namespace="argo")
         self._client.create(ServiceAccount(metadata=ObjectMeta(name=SETTINGS.job_service_account)))
@@ -66,7 +67,7 @@ class Simulation:
         deadline = time.monotonic() + _READY_TIMEOUT_S
         while sum(map(is_free, self._client.list(Node))) < len(nodes):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{len(nodes)} simulated nodes were not ready within {_READY_TIMEOUT_S} s")
+                raise BenchError(f"{len(nodes)} simulated nodes were not ready within {_READY_TIMEOUT_S} s")
             time.sleep(1)
 
     def workflows(self) -> list[Mapping[str, Any]]:
@@ -113,21 +114,21 @@ def stored_bytes(document: Mapping[str, Any]) -> int:
 
 
 def peak_of(status: str) -> int:
-    """Bytes that a process held at most, from its status in /proc. Raises ValueError where it doesn't say."""
+    """Bytes that a process held at most, from its status in /proc. Raises BenchError where it doesn't say."""
     found = _PEAK.search(status)
     if found is None:
-        raise ValueError("this process has no memory of its own")
+        raise BenchError("this process has no memory of its own")
     return int(found[1]) * 1024
 
 
 def quantile(metrics: str, name: str, share: float) -> float:
     """The lowest bound of a Prometheus histogram under which there is at least this share of all values; infinite above
-    the last one. Raises ValueError where there are no values."""
+    the last one. Raises BenchError where there are no values."""
     counts: dict[float, float] = {}
     for bound, count in re.findall(rf'^{name}_bucket{{[^}}]*le="([^"]+)"}} (\S+)$', metrics, re.MULTILINE):
         counts[float(bound)] = counts.get(float(bound), 0.0) + float(count)
     if not counts or counts[max(counts)] == 0:
-        raise ValueError(f"{name} has no values")
+        raise BenchError(f"{name} has no values")
     return min(bound for bound, count in counts.items() if count >= share * counts[max(counts)])
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import ClusterError, PendingPod, Phase
+from kexbench.execution.argo.cluster import ClusterError, Phase, PodView
 from kexbench.execution.argo.workflows import WantedKit
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.fake_cluster import FakeCluster
@@ -269,7 +269,7 @@ def _delete_what_was_told(stage: Stage) -> None:
     view = stage.control.view(stage.run.run_id)
     if view.has_been(RunState.RUNNING, words.SUBMITTED) or view.newest.state is RunState.BUILDING:
         for name in list(stage.cluster.found)[:1]:
-            stage.cluster.delete(name)
+            del stage.cluster.found[name]
 
 
 def _cancel(stage: Stage) -> None:
@@ -285,7 +285,12 @@ def _resume(stage: Stage) -> None:
 def _trouble(stage: Stage, reason: str = "ErrImagePull") -> None:
     series = stage.control.view(stage.run.run_id).series
     labels = {**names.labels_of(stage.run.run_id, series), names.POOL: "amd-epyc"}
-    stage.cluster.pods = [PendingPod("pod", labels, stage.cluster.now, reason, "not found")]
+    stage.cluster.add_pod("pod", labels, (reason, "not found"))
+
+
+def _let_another_run_have(node: str, stage: Stage) -> None:
+    other = PodView("other", names.labels_of("20260101-120000-ffffffff", 1), stage.cluster.now, node, is_pending=False)
+    stage.cluster.found_pods[other.name] = other
 
 
 def _run_a_workflow(name: str, stage: Stage) -> None:
@@ -309,8 +314,8 @@ MOVES: dict[str, Move] = {
     "a kit is missing": lambda stage: stage.control.kits.update({KITS[0]: None}),
     "a pod can't start": _trouble,
     "no node takes a pod": lambda stage: _trouble(stage, "Unschedulable"),
-    "another run's pod is on the node": lambda stage: stage.cluster.busy.add("amd-epyc-1"),
-    "no pod is on the node": lambda stage: stage.cluster.busy.clear(),
+    "another run's pod is on the node": lambda stage: _let_another_run_have("amd-epyc-1", stage),
+    "no pod is on the node": lambda stage: stage.cluster.found_pods.pop("other", None),
     "nodes are gone": lambda stage: stage.cluster.nodes.clear(),
     "somebody cancels": _cancel,
     "somebody resumes": _resume,
@@ -327,7 +332,8 @@ def test_whatever_happens_every_job_is_submitted_at_most_once_a_series_and_the_r
     for move in moves:
         MOVES[move](stage)
     # From here on nothing goes wrong any more but jobs and builds.
-    stage.cluster.away, stage.control.answers_left, stage.cluster.pods = False, None, []
+    stage.cluster.away, stage.control.answers_left = False, None
+    stage.cluster.found_pods.clear()
     for ends_well in well:
         stage.pass_s(31)
         stage.tick(2)

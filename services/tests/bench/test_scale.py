@@ -3,7 +3,7 @@
 import pytest
 from lightkube.models.core_v1 import Taint
 
-from bench.lab import QUICK
+from bench.lab import QUICK, BenchError
 from bench.report import scale_table
 from bench.scale import Scaled, Simulated, measure_scale
 from bench.scale_cluster import ended_at, is_free, peak_of, quantile, stored_bytes
@@ -89,7 +89,7 @@ def test_the_last_workflow_ends_the_run() -> None:
 
 def test_the_peak_of_a_process_is_what_the_kernel_says_in_kilobytes() -> None:
     assert peak_of("Name:\tetcd\nVmPeak:\t  900 kB\nVmHWM:\t  512 kB\nVmRSS:\t  100 kB\n") == 512 * 1024
-    with pytest.raises(ValueError, match="no memory"):
+    with pytest.raises(BenchError, match="no memory"):
         peak_of("Name:\tkthreadd\n")
 
 
@@ -99,7 +99,7 @@ def test_a_quantile_of_a_histogram_counts_all_of_its_series(share: float, bound:
 
 
 def test_a_histogram_without_values_has_no_quantile() -> None:
-    with pytest.raises(ValueError, match="no values"):
+    with pytest.raises(BenchError, match="no values"):
         quantile(HISTOGRAM, "others", 0.5)
 
 

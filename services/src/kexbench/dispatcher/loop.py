@@ -4,7 +4,7 @@ It keeps nothing: all it does follows from what the API and Kubernetes say, so i
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from threading import Event
 
@@ -12,7 +12,7 @@ from kexbench.dispatcher.control import Control, ControlError
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names
-from kexbench.execution.argo.cluster import Cluster, ClusterError
+from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
@@ -57,17 +57,18 @@ class Dispatcher:
             if not self._holds_lease():
                 return True
             runs = self._control.open_runs()
+            pods = self._cluster.pods() if runs else ()
         except (ClusterError, ControlError) as error:
             _log.warning("%s", error)
             return False
         # A run that can't be looked after now holds up no other.
-        answered = [self._look_after(view) for view in runs]
+        answered = [self._look_after(view, pods) for view in runs]
         return all([*answered, self._keep_schedules()])
 
-    def _look_after(self, view: RunView) -> bool:
+    def _look_after(self, view: RunView, pods: Sequence[PodView]) -> bool:
         run_id = view.run.run_id
         try:
-            seen = self._see(view)
+            seen = self._see(view, pods)
             for action in decide(view, seen, self._clock(), self._settings.pending_after_s):
                 # What takes long may outlast the lease: another that holds it now acts instead.
                 if not self._holds_lease():
@@ -99,7 +100,7 @@ class Dispatcher:
     def _holds_lease(self) -> bool:
         return self._cluster.hold_lease(LEASE, self._identity)
 
-    def _see(self, view: RunView) -> Seen:
+    def _see(self, view: RunView, pods: Sequence[PodView]) -> Seen:
         """Workflows first: see Seen."""
         run = view.run
         labels = names.labels_of(run.run_id, view.series)
@@ -108,13 +109,13 @@ class Dispatcher:
         return Seen(
             kits=self._control.known_kits(run.run_id) if waits else {},
             workflows=workflows,
-            pending=self._cluster.pending_pods(labels),
+            pending=tuple(pod for pod in pods if pod.is_pending and labels.items() <= pod.labels.items()),
             nodes={
                 pool: self._cluster.ready_nodes(self._pools[pool].node_selector)
                 for pool in run.plan.pools
                 if pool in self._pools
             },
-            busy=self._cluster.busy_nodes(),
+            busy=frozenset(pod.node for pod in pods if pod.node),
             stored=self._control.stored_invocations(run.run_id),
         )
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kexbench.execution.argo import names
-from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import LEASE_S, ClusterError, Phase, PodView, TaskView, WorkflowView
 from tests.builders import NOON
 
 Lease = tuple[str, datetime]
@@ -23,8 +23,7 @@ class FakeCluster:
         self.found: dict[str, WorkflowView] = {}
         self.crons: dict[str, Mapping[str, Any]] = {}
         self.nodes: dict[str, Mapping[str, str]] = {}
-        self.pods: list[PendingPod] = []
-        self.busy: set[str] = set()
+        self.found_pods: dict[str, PodView] = {}
         self.leases: dict[str, Lease] = {}
 
     def submit(self, manifest: Mapping[str, Any]) -> bool:
@@ -70,13 +69,9 @@ class FakeCluster:
         self._ask()
         return tuple(sorted(name for name, labels in self.nodes.items() if selector.items() <= labels.items()))
 
-    def pending_pods(self, labels: Mapping[str, str]) -> tuple[PendingPod, ...]:
+    def pods(self) -> tuple[PodView, ...]:
         self._ask()
-        return tuple(pod for pod in self.pods if labels.items() <= pod.labels.items())
-
-    def busy_nodes(self) -> frozenset[str]:
-        self._ask()
-        return frozenset(self.busy)
+        return tuple(self.found_pods.values())
 
     def hold_lease(self, name: str, identity: str) -> bool:
         self._ask()
@@ -96,6 +91,9 @@ class FakeCluster:
         """Lets a workflow and all its tasks come to a phase."""
         tasks = tuple(TaskView(of, phase, message, node) for of in self.submitted_tasks(name))
         self.found[name] = replace(self.found[name], phase=phase, tasks=tasks)
+
+    def add_pod(self, name: str, labels: Mapping[str, str], trouble: tuple[str, str] = ("", "")) -> None:
+        self.found_pods[name] = PodView(name, labels, self.now, reason=trouble[0], message=trouble[1])
 
     def _ask(self) -> None:
         if self.away:

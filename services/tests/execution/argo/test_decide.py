@@ -9,7 +9,7 @@ import pytest
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 from kexbench.execution.argo.decide import (
     Action,
     BuildKits,
@@ -49,7 +49,7 @@ class World:
 
     kits: Mapping[WantedKit, str | None] = field(default_factory=lambda: BUILT)
     workflows: tuple[WorkflowView, ...] = ()
-    pending: tuple[PendingPod, ...] = ()
+    pending: tuple[PodView, ...] = ()
     nodes: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: {"amd-epyc": ("amd-epyc-1", "amd-epyc-2"), "arm.n1": ("arm.n1-1",)}
     )
@@ -82,8 +82,9 @@ def of_jobs(phase: Phase, message: str = "", *, retries: int = 0) -> tuple[Workf
     )
 
 
-def waiting(pool: str, trouble: tuple[str, str], name: str = "pod-1") -> PendingPod:
-    return PendingPod(name, {**names.labels_of(RUN.run_id, 1), names.POOL: pool}, NOON, *trouble)
+def waiting(pool: str, trouble: tuple[str, str], name: str = "pod-1") -> PodView:
+    labels = {**names.labels_of(RUN.run_id, 1), names.POOL: pool}
+    return PodView(name, labels, NOON, reason=trouble[0], message=trouble[1])
 
 
 # The life of a run

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.execution.argo.cluster import PendingPod
 from tests.execution.argo.cases import SETTINGS
 from tests.execution.argo.contract import ClusterContract
 from tests.execution.argo.fake_cluster import FakeCluster
@@ -16,7 +15,7 @@ class FakeBed:
         self.namespace = SETTINGS.namespace
 
     def add_pod_for_no_node(self, name: str, labels: dict[str, str]) -> None:
-        self.cluster.pods.append(PendingPod(name, labels, self.cluster.now, "Unschedulable", "0/2 nodes are available"))
+        self.cluster.add_pod(name, labels, ("Unschedulable", "0/2 nodes are available"))
 
     def pass_s(self, seconds: float) -> None:
         self.cluster.now += timedelta(seconds=seconds)

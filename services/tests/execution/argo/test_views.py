@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kexbench.execution.argo.cluster import Phase, TaskView
-from kexbench.execution.argo.views import node_held, pending_pod, takes_pods, workflow_view
+from kexbench.execution.argo.views import pod_view, takes_pods, workflow_view
 
 WORKFLOW = "kexbench-run-r-1-0"
 Object = dict[str, Any]
@@ -103,7 +103,7 @@ def a_pod(**status: Any) -> Object:
 
 def test_a_pod_that_no_node_takes_tells_what_the_scheduler_says() -> None:
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes"}
-    found = pending_pod(a_pod(conditions=[condition]))
+    found = pod_view(a_pod(conditions=[condition]))
     assert (found.name, found.labels, found.reason, found.message) == (
         "pod-1",
         {"a": "b"},
@@ -116,13 +116,13 @@ def test_a_pod_that_no_node_takes_tells_what_the_scheduler_says() -> None:
 def test_a_pod_whose_image_is_missing_tells_what_its_node_says(which: str) -> None:
     waiting = {"name": "main", "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}}
     scheduled = {"type": "PodScheduled", "status": "True"}
-    found = pending_pod(a_pod(conditions=[scheduled], **{which: [waiting]}))
+    found = pod_view(a_pod(conditions=[scheduled], **{which: [waiting]}))
     assert (found.reason, found.message) == ("ErrImagePull", "not found")
 
 
 def test_a_pod_that_is_being_started_has_no_trouble() -> None:
     waiting = {"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}
-    assert pending_pod(a_pod(containerStatuses=[waiting])).reason == ""
+    assert pod_view(a_pod(containerStatuses=[waiting])).reason == ""
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,13 @@ def test_a_node_takes_pods_that_is_ready_and_not_cordoned(status: str, cordoned:
     assert takes_pods(node) is takes
 
 
-@pytest.mark.parametrize(("phase", "held"), [("Pending", "amd-1"), ("Running", "amd-1"), ("Failed", None)])
-def test_a_pod_has_its_node_until_it_ends(phase: str, held: str | None) -> None:
-    assert node_held({"spec": {"nodeName": "amd-1"}, "status": {"phase": phase}}) == held
-    assert node_held({"spec": {}, "status": {"phase": phase}}) is None
+@pytest.mark.parametrize("phase", ["Pending", "Running"])
+def test_a_pod_is_seen_with_its_node_and_whether_it_runs(phase: str) -> None:
+    found = pod_view({**a_pod(phase=phase), "spec": {"nodeName": "amd-1"}})
+    assert (found.node, found.is_pending) == ("amd-1", phase == "Pending")
+    assert pod_view(a_pod(phase=phase)).node == ""
+
+
+def test_a_pod_that_runs_has_no_trouble_though_one_of_its_containers_waits() -> None:
+    waiting = {"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    assert pod_view(a_pod(phase="Running", containerStatuses=[waiting])).reason == ""

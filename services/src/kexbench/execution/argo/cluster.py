@@ -54,14 +54,18 @@ class WorkflowView:
 
 
 @dataclass(frozen=True)
-class PendingPod:
-    """A pod that doesn't run yet, and why."""
+class PodView:
+    """A pod that has not ended."""
 
     name: str
     labels: Mapping[str, str]
     created_at: datetime
+    node: str = ""
+    """What it has until it ends; nothing before it is scheduled."""
+    is_pending: bool = True
+    """Whether nothing of it runs yet."""
     reason: str = ""
-    """Such as Unschedulable or ImagePullBackOff; nothing where it is just being started."""
+    """Why it is pending, such as Unschedulable or ImagePullBackOff; nothing where it is just being started."""
     message: str = ""
 
 
@@ -97,9 +101,8 @@ class Cluster(Protocol):
         """Names of the nodes with these labels that take pods."""
         ...
 
-    def pending_pods(self, labels: Mapping[str, str]) -> tuple[PendingPod, ...]: ...
-    def busy_nodes(self) -> frozenset[str]:
-        """Names of the nodes that have a pod of kexbench, of whatever run."""
+    def pods(self) -> tuple[PodView, ...]:
+        """All of kexbench that have not ended, of whatever run."""
         ...
 
     def hold_lease(self, name: str, identity: str) -> bool:

@@ -8,7 +8,7 @@ from itertools import groupby
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 from kexbench.execution.argo.workflows import WantedKit, chunks_of
 
 
@@ -53,7 +53,7 @@ class Seen:
     kits: Mapping[WantedKit, str | None]
     """Every kit that the run takes, with its id or None where there is none yet. Only while the run waits for kits."""
     workflows: tuple[WorkflowView, ...]
-    pending: tuple[PendingPod, ...]
+    pending: tuple[PodView, ...]
     nodes: Mapping[str, tuple[str, ...]]
     """Ready nodes of each pool of the plan that there is."""
     busy: frozenset[str]
@@ -197,7 +197,7 @@ def _watching(found: _Situation, state: RunState, notes: list[str], quiet: str) 
     return _note(view, state, quiet) if (state is RunState.BUILDING if was_quiet else goes_on) else ()
 
 
-def _has_lasted(found: _Situation, waiting: Sequence[PendingPod], waits: Sequence[str]) -> bool:
+def _has_lasted(found: _Situation, waiting: Sequence[PodView], waits: Sequence[str]) -> bool:
     """Whether pods have waited for too long, and for what is told now: a pod that was waiting for its turn has not."""
     since: datetime | None = None
     for event in found.view.events:
@@ -208,7 +208,7 @@ def _has_lasted(found: _Situation, waiting: Sequence[PendingPod], waits: Sequenc
     return since is not None and found.is_long_ago(max(since, *(pod.created_at for pod in waiting)))
 
 
-def _waits(found: _Situation, waiting: Sequence[PendingPod]) -> Iterator[str]:
+def _waits(found: _Situation, waiting: Sequence[PodView]) -> Iterator[str]:
     """What pods wait for, in words that don't change while they do. One that is just being started is no news."""
     news = [pod for pod in waiting if pod.reason or found.is_long_ago(pod.created_at)]
     by_pool = sorted(news, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
@@ -258,7 +258,7 @@ def _note(view: RunView, state: RunState, detail: str) -> tuple[Action, ...]:
     return () if told else (Record(state, detail),)
 
 
-def _waits_its_turn(pod: PendingPod, seen: Seen) -> bool:
+def _waits_its_turn(pod: PodView, seen: Seen) -> bool:
     """Whether a pod of kexbench is on a node that it could have. What the scheduler says doesn't tell: of several
     reasons against a node it gives the first, which is rather that its CPUs are taken."""
     pool = pod.labels.get(names.POOL, "")

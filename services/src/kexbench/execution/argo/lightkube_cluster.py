@@ -18,8 +18,8 @@ from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import PatchType
 
 from kexbench.execution.argo import names
-from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PendingPod, WorkflowView
-from kexbench.execution.argo.views import cron_content, node_held, pending_pod, takes_pods, workflow_view
+from kexbench.execution.argo.cluster import LEASE_S, ClusterError, PodView, WorkflowView
+from kexbench.execution.argo.views import cron_content, pod_view, takes_pods, workflow_view
 
 _Workflow = create_namespaced_resource("argoproj.io", "v1alpha1", "Workflow", "workflows")
 _CronWorkflow = create_namespaced_resource("argoproj.io", "v1alpha1", "CronWorkflow", "cronworkflows")
@@ -105,14 +105,7 @@ class LightkubeCluster:
             nodes = [node.to_dict() for node in self._client.list(Node, labels=dict(selector))]
         return tuple(sorted(node["metadata"]["name"] for node in nodes if takes_pods(node)))
 
-    def pending_pods(self, labels: Mapping[str, str]) -> tuple[PendingPod, ...]:
-        with _telling("listing pods"):
-            found = self._client.list(
-                Pod, namespace=self._namespace, labels=dict(labels), fields={"status.phase": "Pending"}
-            )
-            return tuple(pending_pod(pod.to_dict()) for pod in found)
-
-    def busy_nodes(self) -> frozenset[str]:
+    def pods(self) -> tuple[PodView, ...]:
         with _telling("listing pods"):
             # Pods that ended are kept for a while, and of a large run they are thousands.
             found = self._client.list(
@@ -121,7 +114,7 @@ class LightkubeCluster:
                 labels={names.PART_OF: names.KEXBENCH},
                 fields={"status.phase": not_in(["Succeeded", "Failed"])},
             )
-            return frozenset(filter(None, (node_held(pod.to_dict()) for pod in found)))
+            return tuple(pod_view(pod.to_dict()) for pod in found)
 
     def hold_lease(self, name: str, identity: str) -> bool:
         with _telling(f"holding lease {name}"):

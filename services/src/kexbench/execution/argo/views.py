@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from kexbench.execution.argo import names
-from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 
 _PARAMETERS = ("job", "reference")
 """Inputs of our templates: whatever has one of them is a task of ours."""
@@ -32,23 +32,20 @@ def cron_content(cron: Object) -> tuple[str, str]:
     return metadata["name"], (metadata.get("annotations") or {}).get(names.CONTENT, "")
 
 
-def pending_pod(pod: Object) -> PendingPod:
+def pod_view(pod: Object) -> PodView:
     """Containers that wait say more than the scheduler, which was content with the pod then."""
     metadata, status = pod["metadata"], pod.get("status") or {}
-    reason, message = next(_troubles(status), ("", ""))
-    return PendingPod(
+    is_pending = status.get("phase") == "Pending"
+    reason, message = next(_troubles(status), ("", "")) if is_pending else ("", "")
+    return PodView(
         name=metadata["name"],
         labels=metadata.get("labels") or {},
         created_at=_moment(metadata["creationTimestamp"]),
+        node=(pod.get("spec") or {}).get("nodeName") or "",
+        is_pending=is_pending,
         reason=reason,
         message=message,
     )
-
-
-def node_held(pod: Object) -> str | None:
-    """The node that a pod has until it ends, or None."""
-    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    return None if ended else (pod.get("spec") or {}).get("nodeName")
 
 
 def takes_pods(node: Object) -> bool:

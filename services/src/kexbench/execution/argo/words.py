@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from kexbench.domain.plans import Job
-from kexbench.execution.argo.cluster import PendingPod, Phase, TaskView, WorkflowView
+from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 from kexbench.execution.argo.workflows import LOST, RETRIES, WantedKit
 
 SUBMITTED = "jobs submitted"
@@ -74,7 +74,7 @@ def no_node(pool: str) -> str:
     return f"pool {pool} has no ready node: add one with the pool's labels, or look why its nodes are not ready"
 
 
-def waits(pods: Sequence[PendingPod], pool: str) -> str:
+def waits(pods: Sequence[PodView], pool: str) -> str:
     """Of pods of one pool that wait for one reason."""
     pod = pods[0]
     told = f"{_count(len(pods), 'pod')} of pool {pool} can't start: {pod.reason or 'no reason is told'}"
