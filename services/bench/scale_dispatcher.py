@@ -11,6 +11,7 @@ from typing import TypeVar
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
+from kexbench.api.control_models import OpenRun
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher
 from kexbench.domain.pools import Pool
@@ -47,13 +48,14 @@ class MadeUpApi(Uplink):
     def __init__(self, run: Run) -> None:
         super().__init__("http://nobody.invalid", Path("/dev/null"), lambda _: None)
         self._run = run.model_dump_json().encode()
-        self._events = [RunEvent(run_id=run.run_id, at=run.created_at, state=state) for state in _STARTED]
+        events = [RunEvent(run_id=run.run_id, at=run.created_at, state=state) for state in _STARTED]
+        self._open = OpenRun(run_id=run.run_id, is_started=True, events=events)
         self._stored = json.dumps({job.job_id: job.count for job in run.plan.jobs}).encode()
         self.answers_s = 0.0
 
     @property
     def newest(self) -> RunEvent:
-        return self._events[-1]
+        return self._open.events[-1]
 
     def get(self, kind: type[Found], path: str) -> Found:
         content = self._answer(path)
@@ -70,15 +72,16 @@ class MadeUpApi(Uplink):
         headers: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> httpx.Response:
         assert isinstance(body, RunEvent)
-        self._events.append(body)
+        self._open.events.append(body)
         return httpx.Response(204)
 
     def _answer(self, path: str) -> bytes:
         if path == "/open-runs":
-            events = TypeAdapter(list[RunEvent]).dump_json(self._events)
-            return b'[{"run":%b,"events":%b}]' % (self._run, events)
+            return TypeAdapter(list[OpenRun]).dump_json([self._open])
+        if path == f"/open-runs/{self._open.run_id}":
+            return self._run
         if path.endswith("/stored-by-job"):
-            return self._stored if len(self._events) > len(_STARTED) else b"{}"
+            return self._stored if len(self._open.events) > len(_STARTED) else b"{}"
         return b"[]"
 
 

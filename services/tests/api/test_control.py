@@ -71,7 +71,7 @@ def test_a_service_that_ends_while_it_announces_a_run_leaves_nothing_that_nobody
     assert api.store.run_states() == []
     asked = api.submit(**{"Idempotency-Key": "commit 1"}).json()
     assert asked["state"] == "queued"
-    assert [one["run"]["run_id"] for one in api.ask("dispatcher", "GET", "/open-runs").json()] == [asked["run_id"]]
+    assert [one["run_id"] for one in api.ask("dispatcher", "GET", "/open-runs").json()] == [asked["run_id"]]
 
 
 def test_without_a_key_each_is_a_run_of_its_own(api: ClusterApi) -> None:
@@ -127,8 +127,19 @@ def test_the_dispatcher_sees_open_runs_the_oldest_first_and_no_others(api: Clust
     api.store.add_run(local)
     api.store.add_event(an_event(local))
     found = api.ask("dispatcher", "GET", "/open-runs").json()
-    assert [one["run"]["run_id"] for one in found] == [first.run_id, second.run_id]
+    assert [one["run_id"] for one in found] == [first.run_id, second.run_id]
     assert [[event["state"] for event in one["events"]] for one in found] == [["queued"]] * 2
+    assert [one["is_started"] for one in found] == [False, False]
+
+
+def test_the_dispatcher_reads_a_run_whole_before_and_after_its_start(api: ClusterApi) -> None:
+    run = api.queued()
+    path = f"/open-runs/{run.run_id}"
+    assert Run.model_validate(api.ask("dispatcher", "GET", path).json()) == run
+    api.deliver_kits(run)
+    assert api.ask("dispatcher", "POST", f"/runs/{run.run_id}/start").status_code == 204
+    assert Run.model_validate(api.ask("dispatcher", "GET", path).json()) == api.stored(run.run_id)
+    assert [one["is_started"] for one in api.ask("dispatcher", "GET", "/open-runs").json()] == [True]
 
 
 def test_cancelling_is_asked_for_once_and_only_of_open_runs(api: ClusterApi) -> None:
@@ -209,6 +220,7 @@ def test_a_run_tells_every_change_of_its_state_in_their_order(api: ClusterApi) -
         ("POST", "/runs/{run}/cancel", "dispatcher"),
         ("POST", "/runs/{run}/resume", "pod {run} {job} uid"),
         ("GET", "/open-runs", "submitter"),
+        ("GET", "/open-runs/{run}", "submitter"),
         ("GET", "/runs/{run}/kits", "builder {run}"),
         ("POST", "/runs/{run}/start", "submitter"),
         ("GET", "/runs/{run}/jobs/{job}/order", "submitter"),

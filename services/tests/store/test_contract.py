@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kexbench.domain.runs import Run, RunState
+from kexbench.domain.plans import Isolation
+from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
@@ -137,6 +138,40 @@ def test_the_same_invocation_with_other_content_is_never_counted_twice(store: St
     assert medians(store) in ([(ONE, 5.5), (TWO, 7.5)], [(ONE, 55), (TWO, 75)])
     assert store.progress([run.run_id])[run.run_id].invocations_stored == 1
     assert len(list(store.export(CPU))) == 2
+
+
+def test_a_run_is_read_as_it_is_before_and_after_its_start(store: Store) -> None:
+    started_run = a_run(host=None)
+    queued = started_run.model_copy(update={"kits": {}, "material": {}})
+    store.add_run(queued)
+    assert [store.run(queued.run_id), store.run(queued.run_id)] == [queued, queued]
+    store.add_run(started_run)
+    assert [store.run(queued.run_id), store.run(queued.run_id)] == [started_run, started_run]
+
+
+def test_attempts_are_read_of_a_job_or_of_the_whole_run(store: Store) -> None:
+    run = started(store)
+    first, second = (job.job_id for job in run.plan.jobs)
+    tries = [
+        JobAttempt(
+            run_id=run.run_id,
+            job_id=job_id,
+            attempt=number,
+            host=HOST,
+            isolation=Isolation.EXCLUSIVE,
+            node="node",
+            pod=f"pod-{number}",
+            pod_uid=f"{job_id}-{number}",
+            started_at=NOON,
+        )
+        for job_id in sorted([first, second])
+        for number in (1, 2)
+    ]
+    for tried in reversed(tries):
+        store.add_attempt(tried)
+    assert store.attempts(run.run_id) == tries
+    assert store.attempts(run.run_id, second) == [tried for tried in tries if tried.job_id == second]
+    assert store.attempts("none", first) == []
 
 
 def test_a_run_of_the_same_id_made_at_another_time_does_not_hide_the_first(store: Store) -> None:

@@ -1910,10 +1910,17 @@ export type Problem = {
 /**
  * OpenRun
  *
- * A run that something is still to happen to, as its dispatcher sees it.
+ * A run that something is still to happen to, without its plan, which may be large.
  */
 export type OpenRun = {
-    run: Run;
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Is Started
+     */
+    is_started: boolean;
     /**
      * Events
      *
@@ -2724,6 +2731,64 @@ export type OpenRunsResponses = {
 };
 
 export type OpenRunsResponse = OpenRunsResponses[keyof OpenRunsResponses];
+
+export type OpenRunData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/open-runs/{run_id}';
+};
+
+export type OpenRunErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type OpenRunError = OpenRunErrors[keyof OpenRunErrors];
+
+export type OpenRunResponses = {
+    /**
+     * Successful Response
+     */
+    200: Run;
+};
+
+export type OpenRunResponse = OpenRunResponses[keyof OpenRunResponses];
 
 export type KnownKitsData = {
     body?: never;

@@ -80,10 +80,17 @@ def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
     admit(caller, "dispatcher")
     found = []
     for run_id in store.open_runs():
-        run, events = store.run(run_id), store.events(run_id)
+        run = store.run(run_id)
         if run is not None and run.host is None:
-            found.append(OpenRun(run=run, events=events))
+            found.append(OpenRun(run_id=run_id, is_started=run.is_started, events=store.events(run_id)))
     return found
+
+
+@router.get("/open-runs/{run_id}", operation_id="open_run")
+def open_run(store: TheStore, caller: TheCaller, run_id: str) -> Run:
+    """A run with its whole plan. Once it is started it is the same for good."""
+    admit(caller, "dispatcher")
+    return known_run(store, run_id)
 
 
 @router.get("/runs/{run_id}/kits", operation_id="known_kits")

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 
 from kexbench.api.answer import Answer
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.runs import Run, RunEvent
+from kexbench.domain.runs import RunEvent
 from kexbench.domain.schedules import Schedule
 
 SPEC_MAX_CHARACTERS = 1 << 20
@@ -25,9 +25,10 @@ class Submission(Answer):
 
 
 class OpenRun(Answer):
-    """A run that something is still to happen to, as its dispatcher sees it."""
+    """A run that something is still to happen to, without its plan, which may be large."""
 
-    run: Run
+    run_id: str
+    is_started: bool
     events: list[RunEvent] = Field(description="in their order; each that is `queued` begins another series")
 
 

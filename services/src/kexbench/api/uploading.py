@@ -141,8 +141,7 @@ def _host_of(store: Store, run: Run, invocation: Invocation, caller: Caller) -> 
 
 
 def _attempt(store: Store, run_id: str, job_id: str, number: int) -> JobAttempt | None:
-    found = store.attempts(run_id)
-    return next((one for one in found if (one.job_id, one.attempt) == (job_id, number)), None)
+    return next((one for one in store.attempts(run_id, job_id) if one.attempt == number), None)
 
 
 def incoherent(run: Run) -> str | None:

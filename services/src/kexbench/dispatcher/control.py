@@ -6,7 +6,7 @@ from typing import Protocol, get_args
 
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
 from kexbench.domain.pools import Architecture
-from kexbench.domain.runs import RunEvent
+from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.argo.decide import RunView
 from kexbench.execution.argo.workflows import WantedKit
 from kexbench.uplink import Refused, Unreachable, Uplink
@@ -46,11 +46,17 @@ class ApiControl:
 
     def __init__(self, api: Uplink) -> None:
         self._api = api
+        self._started: dict[str, Run] = {}
 
     def open_runs(self) -> tuple[RunView, ...]:
         with _telling():
             found = self._api.get(list[OpenRun], "/open-runs")
-        return tuple(RunView.of(one.run, one.events) for one in found)
+            self._started = {one.run_id: self._run(one) for one in found if one.is_started}
+            return tuple(RunView.of(self._run(one), one.events) for one in found)
+
+    def _run(self, found: OpenRun) -> Run:
+        """A started run is asked for once, for as long as it is open."""
+        return self._started.get(found.run_id) or self._api.get(Run, f"/open-runs/{found.run_id}")
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
         with _telling():

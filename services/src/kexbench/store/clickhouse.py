@@ -5,6 +5,7 @@ All SQL is fixed text with bound parameters.
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -42,6 +43,9 @@ _SELECTED = """
 """
 _SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
 _CELL = "case_id, library, version_key, source, build_profile"
+RUNS_KEPT = 4
+"""A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
+parse."""
 
 
 class ClickHouseStore(Connection):
@@ -51,6 +55,7 @@ class ClickHouseStore(Connection):
         """`dsn` is `chdb:///absolute/folder` or the http(s) URL of a server."""
         super().__init__(dsn, database)
         self._clauses = clauses
+        self._started_run = lru_cache(maxsize=RUNS_KEPT)(self._read_started_run)
 
     def migrate(self) -> None:
         """Bring the database to this release's schema. Raises StoreError."""
@@ -100,10 +105,11 @@ class ClickHouseStore(Connection):
     def add_attempt(self, attempt: JobAttempt) -> None:
         self._insert("attempts", [rows.attempt_row(attempt)])
 
-    def attempts(self, run_id: str) -> list[JobAttempt]:
+    def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
         found = self._query(
-            "SELECT content FROM attempts FINAL WHERE run_id = {run_id:String} ORDER BY job_id, attempt",
-            {"run_id": run_id},
+            "SELECT content FROM attempts FINAL WHERE run_id = {run_id:String}"
+            " AND ({job_id:String} = '' OR job_id = {job_id:String}) ORDER BY job_id, attempt",
+            {"run_id": run_id, "job_id": job_id},
         )
         return [JobAttempt.model_validate_json(row["content"]) for row in found]
 
@@ -115,10 +121,20 @@ class ClickHouseStore(Connection):
         return [Schedule.model_validate_json(row["content"]) for row in found]
 
     def run(self, run_id: str) -> Run | None:
+        try:
+            return self._started_run(run_id)
+        except _NotStartedError as found:
+            return found.run
+
+    def _read_started_run(self, run_id: str) -> Run:
+        """Raises _NotStartedError, which a cache doesn't keep."""
         found = self._query(
             "SELECT run FROM runs FINAL WHERE run_id = {run_id:String} ORDER BY created_at LIMIT 1", {"run_id": run_id}
         )
-        return next((Run.model_validate_json(row["run"]) for row in found), None)
+        run = next((Run.model_validate_json(row["run"]) for row in found), None)
+        if run is None or not run.is_started:
+            raise _NotStartedError(run)
+        return run
 
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
@@ -310,6 +326,11 @@ class ClickHouseStore(Connection):
 
 
 _TIMERS = TypeAdapter(dict[str, Timer])
+
+
+class _NotStartedError(Exception):
+    def __init__(self, run: Run | None) -> None:
+        self.run = run
 
 
 def _sample(row: dict[str, Any]) -> SampleRow:
