@@ -1,6 +1,7 @@
 """`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Build the kits first time.
 
-Exit status 1 when a part can't be measured, which the report says in its place; figures themselves never fail it.
+Exit status 1 when a part can't be measured, which the report says in its place; figures themselves never fail it, nor
+does a machine without a simulated cluster, where planning is measured alone.
 """
 
 import argparse
