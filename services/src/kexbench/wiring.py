@@ -1,5 +1,6 @@
 """The composition root: the one place that knows which adapter stands behind which port."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from kexbench.api.access import Gatekeeper, LocalGatekeeper
@@ -72,8 +73,9 @@ class Installation:
         depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
         return Supplies(depot, self.material(), self._planned, self._architectures)
 
-    def _planned(self, text: str, file: str) -> Plan:
-        return make_plan(text, file, self.catalogue(), pools=[pool.name for pool in self.pools()])
+    def _planned(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()) -> Plan:
+        known = self.catalogue() if catalogue is None else read_catalogue(catalogue, self.settings.catalogue.name)
+        return make_plan(text, file, known, pools=[pool.name for pool in self.pools()], only=only)
 
     def _architectures(self) -> dict[str, str]:
         return {pool.name: pool.architecture for pool in self.pools()}

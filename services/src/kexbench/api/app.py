@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
-from kexbench.api import control, exporting, lab, monitoring, reading, scheduling, supplying, uploading
+from kexbench.api import commits, control, exporting, lab, monitoring, reading, scheduling, supplying, uploading
 from kexbench.api.access import Gatekeeper
 from kexbench.api.dependencies import Supplies
 from kexbench.api.monitoring import Monitoring
@@ -78,7 +78,7 @@ def create_app(store: Store, gatekeeper: Gatekeeper, pages: Path | None, supplie
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    for routes in (reading, exporting, lab, control, scheduling, supplying, uploading):
+    for routes in (reading, exporting, lab, control, commits, scheduling, supplying, uploading):
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)

@@ -17,6 +17,7 @@ from kexbench.api.reading import known_run, summary
 from kexbench.api.run_models import Control, RunSummary
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.commits import Commit
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.planning.documents import DocumentError
@@ -98,7 +99,7 @@ def known_kits(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id
     """Which kits there are for a run, and which are to be built. Of a started run, those that it began with."""
     admit(caller, "dispatcher")
     run = known_run(store, run_id)
-    architecture = _architecture(supplies, run.plan)
+    architecture = one_architecture(supplies, run.plan)
     if run.is_started:
         return KnownKits(architecture=architecture, kits={name: kit.kit_id for name, kit in run.kits.items()})
     found = supplies.depot.kits_of(run.plan, architecture)
@@ -131,11 +132,20 @@ def planned(supplies: Supplies, submission: Submission) -> Plan:
         plan = supplies.plan(submission.spec_text, submission.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
-    _architecture(supplies, plan)
+    one_architecture(supplies, plan)
     return plan
 
 
-def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan: Plan, detail: str = "") -> Run:
+def queue_run(
+    store: Store,
+    run_id: str,
+    trigger: Trigger,
+    spec_text: str,
+    plan: Plan,
+    detail: str = "",
+    commit: Commit | None = None,
+    spec_path: str | None = None,
+) -> Run:
     """Announce a run that the dispatcher sees to. For who holds `one_at_a_time`.
 
     Its event comes first: ended in between, that is an event of nothing, which nobody sees. A run without an event
@@ -149,6 +159,8 @@ def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan:
         kits={},
         host=None,
         material={},
+        commit=commit,
+        spec_path=spec_path,
     )
     _record(store, run, RunState.QUEUED, detail)
     store.add_run(run)
@@ -156,7 +168,7 @@ def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan:
 
 
 def _supplied(supplies: Supplies, run: Run) -> Run:
-    found = supplies.depot.kits_of(run.plan, _architecture(supplies, run.plan))
+    found = supplies.depot.kits_of(run.plan, one_architecture(supplies, run.plan))
     kits = {name: kit for name, kit in found.items() if kit is not None}
     if missing := sorted(found.keys() - kits.keys()):
         raise ProblemError(HTTPStatus.CONFLICT, f"there is no kit of {missing[0]} yet", "have it built first")
@@ -164,7 +176,7 @@ def _supplied(supplies: Supplies, run: Run) -> Run:
     return run.model_copy(update={"kits": supplies.depot.frozen_for(run.plan, kits), "material": material})
 
 
-def _architecture(supplies: Supplies, plan: Plan) -> str:
+def one_architecture(supplies: Supplies, plan: Plan) -> str:
     """The one of all pools of a plan: a run has one kit of each subject."""
     known = supplies.architectures()
     if gone := [pool for pool in plan.pools if pool not in known]:

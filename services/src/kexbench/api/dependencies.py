@@ -1,9 +1,9 @@
 """What routes are handed: the store, and what a cluster's runs are supplied with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, cast
+from typing import Annotated, Protocol, cast
 
 from fastapi import Depends, Request
 
@@ -15,14 +15,20 @@ from kexbench.material.shelf import MaterialShelf
 from kexbench.store.port import Store
 
 
+class Planner(Protocol):
+    def __call__(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /) -> Plan:
+        """The plan of a spec's text, by a catalogue's text or by the one that is installed; of all its subjects, or
+        only of some references. Raises DocumentError."""
+        ...
+
+
 @dataclass(frozen=True)
 class Supplies:
-    """What a service that has a cluster gives to its runs. `plan` makes a plan of a spec's text and file name, and
-    raises DocumentError; `architectures` tells that of each pool."""
+    """What a service that has a cluster gives to its runs; `architectures` tells that of each pool."""
 
     depot: Depot
     material: MaterialShelf
-    plan: Callable[[str, str], Plan]
+    plan: Planner
     architectures: Callable[[], dict[str, str]]
 
 

@@ -268,6 +268,8 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         pools=list(run.plan.pools),
         subjects=[f"{kit.library} {kit.version}" for kit in measured_kits(run)]
         or [subject.reference for subject in run.plan.subjects],
+        commit=run.commit,
+        spec_path=run.spec_path,
         cases=len(run.plan.cases),
         invocations_planned=run.plan.invocations,
         invocations_stored=progress.invocations_stored if progress else 0,

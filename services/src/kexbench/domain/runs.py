@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kexbench.domain.commits import Commit, SpecPath
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
@@ -32,6 +33,7 @@ class Trigger(StrEnum):
     COMMAND_LINE = "command-line"
     API = "api"
     SCHEDULE = "schedule"
+    COMMIT = "commit"
 
 
 class _Frozen(BaseModel):
@@ -53,6 +55,8 @@ class Run(_Frozen):
         description="of a machine that measures by itself; on a cluster attempts have theirs"
     )
     material: dict[str, MaterialFiles] = Field(description="content-addressed key material, by case id")
+    commit: Commit | None = Field(None, description="that triggered it")
+    spec_path: SpecPath | None = Field(None, description="of the spec within the commit")
 
     @property
     def is_started(self) -> bool:

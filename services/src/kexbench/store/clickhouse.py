@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from kexbench.domain.commits import HandledCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
@@ -119,6 +120,25 @@ class ClickHouseStore(Connection):
     def schedules(self) -> list[Schedule]:
         found = self._query("SELECT content FROM schedules FINAL ORDER BY name, changed_at DESC LIMIT 1 BY name")
         return [Schedule.model_validate_json(row["content"]) for row in found]
+
+    def add_commit(self, handled: HandledCommit) -> None:
+        self._insert("commits", [rows.commit_row(handled)])
+
+    def commits(self, repository: str, limit: int) -> list[HandledCommit]:
+        found = self._query(
+            "SELECT content FROM commits FINAL WHERE tells AND ({repository:String} = '' OR repository ="
+            " {repository:String}) ORDER BY handled_at DESC, commit LIMIT 1 BY repository, commit LIMIT {limit:UInt32}",
+            {"repository": repository, "limit": limit},
+        )
+        return [HandledCommit.model_validate_json(row["content"]) for row in found]
+
+    def heads(self, repository: str) -> dict[str, str]:
+        found = self._query(
+            "SELECT branch, argMax(commit, handled_at) AS head FROM commits WHERE repository = {repository:String}"
+            " GROUP BY branch",
+            {"repository": repository},
+        )
+        return {row["branch"]: row["head"] for row in found}
 
     def run(self, run_id: str) -> Run | None:
         try:

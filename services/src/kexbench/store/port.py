@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from kexbench.domain.cases import Case
+from kexbench.domain.commits import HandledCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
@@ -145,6 +146,15 @@ class Store(Protocol):
     def add_schedule(self, schedule: Schedule) -> None: ...
     def schedules(self) -> list[Schedule]:
         """The newest change of each, by name; those that were removed too."""
+        ...
+
+    def add_commit(self, handled: HandledCommit) -> None: ...
+    def commits(self, repository: str, limit: int) -> list[HandledCommit]:
+        """Those that had something measured, or should have had; the newest first. All repositories' without a name."""
+        ...
+
+    def heads(self, repository: str) -> dict[str, str]:
+        """The commit of each branch that was handled last."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...

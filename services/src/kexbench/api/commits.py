@@ -1,0 +1,83 @@
+"""Commits of watched repositories: their runs, each begun once, and what became of their specs."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from kexbench.api.access import TheCaller, admit
+from kexbench.api.commit_models import Commits, CommittedSpec
+from kexbench.api.control import one_architecture, one_at_a_time, queue_run
+from kexbench.api.dependencies import Supplies, TheStore, TheSupplies
+from kexbench.api.problems import ProblemError
+from kexbench.api.uploading import router as uploads
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.commits import Check, HandledCommit
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Trigger
+from kexbench.planning.commits import faults_of
+from kexbench.planning.documents import DocumentError
+
+router = APIRouter(tags=["commits"], responses=uploads.responses)
+Name = Annotated[str, Path(max_length=63)]
+
+
+@router.get("/commits", operation_id="commits")
+def commits(
+    store: TheStore,
+    repository: Annotated[str, Query(max_length=63)] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Commits:
+    """The newest commits that had something measured, or should have had; the newest first."""
+    return Commits(commits=store.commits(repository, limit))
+
+
+@router.get("/repositories/{name}/heads", operation_id="repository_heads")
+def repository_heads(store: TheStore, caller: TheCaller, name: Name) -> dict[str, str]:
+    """How far each branch was looked through: its newest handled commit."""
+    admit(caller, "dispatcher")
+    return store.heads(name)
+
+
+@router.post("/repositories/{name}/runs", operation_id="run_committed")
+def run_committed(store: TheStore, supplies: TheSupplies, caller: TheCaller, name: Name, asked: CommittedSpec) -> Check:
+    """Queue the run of a commit's spec. Asking again, or for the same spec of the same commit on another branch, names
+    the same run; a spec with faults has no run, and all its faults are told with their places."""
+    admit(caller, "dispatcher")
+    _same(name, asked.commit.repository)
+    check = Check(path=asked.path, reason=asked.reason)
+    run_id = f"once-{content_hash(['commit', name, asked.commit.commit, asked.path], length=20)}"
+    with one_at_a_time:
+        if store.run(run_id) is None:
+            plan = _planned(supplies, asked)
+            if isinstance(plan, tuple):
+                return check.model_copy(update={"faults": plan})
+            detail = f"{asked.path} of commit {asked.commit.commit[:12]}"
+            queue_run(store, run_id, Trigger.COMMIT, asked.spec_text, plan, detail, asked.commit, asked.path)
+    return check.model_copy(update={"run_id": run_id})
+
+
+@router.post("/repositories/{name}/commits", operation_id="handled_commit", status_code=204)
+def handled_commit(store: TheStore, caller: TheCaller, name: Name, handled: HandledCommit) -> None:
+    """Note that a commit needs no more looking at. Repeating it changes nothing."""
+    admit(caller, "dispatcher")
+    _same(name, handled.commit.repository)
+    store.add_commit(handled)
+
+
+def _planned(supplies: Supplies, asked: CommittedSpec) -> Plan | tuple[str, ...]:
+    """The plan, or what is wrong with the spec."""
+    try:
+        plan = supplies.plan(asked.spec_text, asked.path, asked.catalogue_text, asked.subjects)
+        one_architecture(supplies, plan)
+    except DocumentError as error:
+        return faults_of(error)
+    except ProblemError as error:
+        return (f"{asked.path}:1:1: {error.detail}" + (f"; {error.remedy}" if error.remedy else ""),)
+    return plan
+
+
+def _same(name: str, repository: str) -> None:
+    if repository != name:
+        detail = f"the commit is of repository {repository}, not {name}"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)

@@ -1,0 +1,55 @@
+"""What the watcher asks of the API: the port, and the API itself behind it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol
+
+from kexbench.api.commit_models import CommittedSpec
+from kexbench.domain.commits import Check, HandledCommit
+from kexbench.uplink import Refused, Unreachable, Uplink
+
+
+class ControlError(Exception):
+    """The API refused or could not be asked; the text says what to do."""
+
+
+class Control(Protocol):
+    """All of it raises ControlError, and all of it can be repeated."""
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        """The commit of each branch that was handled last."""
+        ...
+
+    def run(self, asked: CommittedSpec) -> Check:
+        """Have a spec measured, once; tells its run or its faults."""
+        ...
+
+    def handled(self, handled: HandledCommit) -> None: ...
+
+
+class ApiControl:
+    """Implements Control. The uplink's patience is short: the watcher looks again anyway."""
+
+    def __init__(self, api: Uplink) -> None:
+        self._api = api
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        with _telling():
+            return self._api.get(dict[str, str], f"/repositories/{repository}/heads")
+
+    def run(self, asked: CommittedSpec) -> Check:
+        with _telling():
+            answer = self._api.send("POST", f"/repositories/{asked.commit.repository}/runs", asked)
+        return Check.model_validate_json(answer.content)
+
+    def handled(self, handled: HandledCommit) -> None:
+        with _telling():
+            self._api.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except (Refused, Unreachable) as error:
+        raise ControlError(f"the API: {error}") from error

@@ -1,0 +1,58 @@
+"""The watched repositories as they are written: what is left out, and every fault at its place."""
+
+import pytest
+
+from kexbench.planning.documents import DocumentError
+from kexbench.planning.repositories import read_repositories
+
+HEAD = "apiVersion: kexbench.dev/v1\nkind: Repositories\nrepositories:\n"
+URL = "https://forge.example/crypto/benchmarks.git"
+
+
+def faults(entry: str) -> str:
+    with pytest.raises(DocumentError) as found:
+        read_repositories(HEAD + entry, "repositories.yaml")
+    return str(found.value)
+
+
+def test_what_is_left_out_is_usual() -> None:
+    (found,) = read_repositories(f"{HEAD}  - {{name: benchmarks, url: {URL}}}\n", "repositories.yaml")
+    assert found.branches == ("main",)
+    assert (found.specs, found.catalogue) == ("bench-specs", "bench-specs/libraries.yaml")
+    assert (found.username, found.password_file) == (None, None)
+
+
+def test_the_catalogue_lies_beside_the_specs_unless_it_is_said_where() -> None:
+    entries = (
+        f"  - {{name: a, url: {URL}, specs: tls/}}\n  - {{name: b, url: {URL}, specs: ., catalogue: tls/c.yaml}}\n"
+    )
+    first, second = read_repositories(HEAD + entries, "repositories.yaml")
+    assert (first.specs, first.catalogue) == ("tls", "tls/libraries.yaml")
+    assert (second.specs, second.catalogue) == (".", "tls/c.yaml")
+
+
+@pytest.mark.parametrize(
+    "url", [URL, "ssh://git@forge.example/a.git", "git@forge.example:a/b.git", "/srv/git/a.git", "http://u@h:8080/a"]
+)
+def test_whatever_git_clones_can_be_watched(url: str) -> None:
+    assert read_repositories(f"{HEAD}  - {{name: a, url: '{url}'}}\n", "f")[0].url == url
+
+
+@pytest.mark.parametrize(
+    ("entry", "line", "told"),
+    [
+        ("  - {name: a, url: forge.example}\n", 4, "is not what git clones"),
+        ("  - {name: a, url: ext::sh}\n", 4, "is not what git clones"),
+        ("  - {name: a, url: 'https://me:secret@forge.example/a.git'}\n", 4, "passwordFile"),
+        (f"  - {{name: a, url: {URL}}}\n  - {{name: a, url: {URL}}}\n", 5, "'a' is given twice"),
+        (f"  - {{name: a, url: {URL}, specs: ../other}}\n", 4, "is not a path within the repository"),
+        (f"  - {{name: a, url: {URL}, specs: /etc}}\n", 4, "is not a path within the repository"),
+        (f"  - {{name: a, url: {URL}, branches: []}}\n", 4, "must have at least 1 entry"),
+        (f"  - {{name: a, url: {URL}, branches: ['a b']}}\n", 4, "must match pattern"),
+        (f"  - {{name: a, url: {URL}, branch: main}}\n", 4, "did you mean 'branches'"),
+    ],
+)
+def test_faults_name_their_line(entry: str, line: int, told: str) -> None:
+    text = faults(entry)
+    assert text.startswith(f"repositories.yaml:{line}:")
+    assert told in text
