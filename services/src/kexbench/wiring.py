@@ -8,6 +8,7 @@ from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
 from kexbench.api.dependencies import Supplies
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
+from kexbench.domain.repositories import Repository
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.kits.depot import Depot
@@ -16,6 +17,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
+from kexbench.planning.repositories import read_repositories
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
@@ -48,6 +50,12 @@ class Installation:
         """Those of the cluster; none where this machine measures by itself. Raises DocumentError."""
         path = self.settings.pools
         return read_pools(_text(path), str(path)) if path else ()
+
+    def repositories(self) -> tuple[Repository, ...]:
+        """Those that are watched. Raises DocumentError."""
+        named, usual = self.settings.repositories, self.settings.home / "repositories.yaml"
+        path = named or (usual if usual.is_file() else None)
+        return read_repositories(_text(path), str(path)) if path else ()
 
     def gatekeeper(self, secret: str) -> Gatekeeper:
         """Who may write: whoever has a token signed with the secret, or accounts of the cluster."""

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -141,6 +141,24 @@ export const openRun = <ThrowOnError extends boolean = false>(options: Options<O
 export const knownKits = <ThrowOnError extends boolean = false>(options: Options<KnownKitsData, ThrowOnError>) => (options.client ?? client).get<KnownKitsResponses, KnownKitsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/runs/{run_id}/kits',
+    ...options
+});
+
+/**
+ * Commits
+ *
+ * The newest commits that had something measured, or should have had; the newest first.
+ */
+export const commits = <ThrowOnError extends boolean = false>(options?: Options<CommitsData, ThrowOnError>) => (options?.client ?? client).get<CommitsResponses, CommitsErrors, ThrowOnError>({ url: '/api/v1/commits', ...options });
+
+/**
+ * Repository Heads
+ *
+ * How far each branch was looked through: its newest handled commit.
+ */
+export const repositoryHeads = <ThrowOnError extends boolean = false>(options: Options<RepositoryHeadsData, ThrowOnError>) => (options.client ?? client).get<RepositoryHeadsResponses, RepositoryHeadsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/repositories/{name}/heads',
     ...options
 });
 

@@ -7,7 +7,7 @@ export type ClientOptions = {
 /**
  * Trigger
  */
-export type Trigger = 'command-line' | 'api' | 'schedule';
+export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit';
 
 /**
  * Timer
@@ -670,6 +670,16 @@ export type RunSummary = {
      */
     subjects: Array<string>;
     /**
+     * that triggered it
+     */
+    commit: Commit | null;
+    /**
+     * Spec Path
+     *
+     * of the spec within the commit
+     */
+    spec_path: string | null;
+    /**
      * Cases
      */
     cases: number;
@@ -681,6 +691,40 @@ export type RunSummary = {
      * Invocations Stored
      */
     invocations_stored: number;
+};
+
+/**
+ * Commit
+ *
+ * A commit on a branch of a watched repository.
+ */
+export type Commit = {
+    /**
+     * Repository
+     */
+    repository: string;
+    /**
+     * Branch
+     */
+    branch: string;
+    /**
+     * Commit
+     */
+    commit: string;
+    /**
+     * Title
+     *
+     * the first line of its message
+     */
+    title: string;
+    /**
+     * Author
+     */
+    author: string;
+    /**
+     * Committed At
+     */
+    committed_at: string;
 };
 
 /**
@@ -1479,6 +1523,16 @@ export type Run = {
     material: {
         [key: string]: MaterialFiles;
     };
+    /**
+     * that triggered it
+     */
+    commit?: Commit | null;
+    /**
+     * Spec Path
+     *
+     * of the spec within the commit
+     */
+    spec_path?: string | null;
 };
 
 /**
@@ -1782,6 +1836,13 @@ export type Plan = {
 };
 
 /**
+ * Reason
+ *
+ * Why a spec of a commit is measured: it changed, or the catalogue has a new version of what it tracks.
+ */
+export type Reason = 'spec' | 'library';
+
+/**
  * Qualifications
  *
  * Newest first by library and case; empty until `kexbench qualify` ran on this host kind.
@@ -2060,6 +2121,52 @@ export type Health = {
 };
 
 /**
+ * HandledCommit
+ *
+ * A commit that needs no more looking at; the newest of a branch is how far it was looked through.
+ */
+export type HandledCommit = {
+    commit: Commit;
+    /**
+     * Handled At
+     */
+    handled_at: string;
+    /**
+     * Checks
+     */
+    checks?: Array<Check>;
+    /**
+     * Note
+     *
+     * why nothing of it is measured, where that isn't plain
+     */
+    note?: string;
+};
+
+/**
+ * Check
+ *
+ * What became of one spec of a commit: a run, or faults that say why there is none.
+ */
+export type Check = {
+    /**
+     * Path
+     */
+    path: string;
+    reason: Reason;
+    /**
+     * Run Id
+     */
+    run_id?: string | null;
+    /**
+     * Faults
+     *
+     * each as FILE:LINE:COLUMN: what is wrong and the remedy
+     */
+    faults?: Array<string>;
+};
+
+/**
  * Filters
  *
  * What there is to choose from.
@@ -2077,6 +2184,18 @@ export type Filters = {
      * Metrics
      */
     metrics: Array<MetricView>;
+};
+
+/**
+ * Commits
+ *
+ * The newest commits that say something of a spec.
+ */
+export type Commits = {
+    /**
+     * Commits
+     */
+    commits: Array<HandledCommit>;
 };
 
 export type HealthData = {
@@ -2847,6 +2966,130 @@ export type KnownKitsResponses = {
 };
 
 export type KnownKitsResponse = KnownKitsResponses[keyof KnownKitsResponses];
+
+export type CommitsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Repository
+         */
+        repository?: string;
+        /**
+         * Limit
+         */
+        limit?: number;
+    };
+    url: '/api/v1/commits';
+};
+
+export type CommitsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type CommitsError = CommitsErrors[keyof CommitsErrors];
+
+export type CommitsResponses = {
+    /**
+     * Successful Response
+     */
+    200: Commits;
+};
+
+export type CommitsResponse = CommitsResponses[keyof CommitsResponses];
+
+export type RepositoryHeadsData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/api/v1/repositories/{name}/heads';
+};
+
+export type RepositoryHeadsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type RepositoryHeadsError = RepositoryHeadsErrors[keyof RepositoryHeadsErrors];
+
+export type RepositoryHeadsResponses = {
+    /**
+     * Response Repository Heads
+     *
+     * Successful Response
+     */
+    200: {
+        [key: string]: string;
+    };
+};
+
+export type RepositoryHeadsResponse = RepositoryHeadsResponses[keyof RepositoryHeadsResponses];
 
 export type SchedulesData = {
     body?: never;

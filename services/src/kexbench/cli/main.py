@@ -37,7 +37,9 @@ from kexbench.planning.documents import DocumentError
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
 from kexbench.uplink import Refused, Unreachable
+from kexbench.watch.source import SourceError
 
+EXPECTED = (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError, Refused, Unreachable, SourceError)
 SHOWN_FAULTS = 15
 """So that the errors of any input fit one screen."""
 
@@ -96,7 +98,7 @@ def main() -> None:
         _fail(f"the service does not answer: {error}")
     except KitErrors as errors:
         _fail(*map(str, errors.errors))
-    except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError, Refused, Unreachable) as error:
+    except EXPECTED as error:
         _fail(str(error))
     except BrokenPipeError:
         sys.exit(1)

@@ -1,11 +1,11 @@
 """The port on git, read with dulwich: no git program runs, no hook, and nobody's settings are read."""
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from shutil import rmtree
 from stat import S_IFDIR, S_ISDIR, S_ISREG
 
 import urllib3.exceptions
@@ -36,7 +36,7 @@ class GitSource:
     def __init__(self, repository: Repository, folder: Path) -> None:
         self.repository = repository
         with _telling(repository):
-            self._copy = Repo(str(folder)) if (folder / "HEAD").exists() else _made(folder)
+            self._copy = _opened(folder)
 
     def close(self) -> None:
         self._copy.close()
@@ -150,10 +150,13 @@ class GitSource:
             return None
 
 
-def _made(folder: Path) -> Repo:
-    """Also mends one that was made by half: its file HEAD is written last."""
-    folder.mkdir(parents=True, exist_ok=True)
-    rmtree(folder)
+def _opened(folder: Path) -> Repo:
+    """One that was made by half is made anew: everything in it can be fetched again."""
+    try:
+        return Repo(str(folder))
+    except NotGitRepository:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     return Repo.init_bare(str(folder), mkdir=True, config=StackedConfig([]))
 
 

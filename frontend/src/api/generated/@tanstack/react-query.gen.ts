@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { commits, exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, repositoryHeads, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
+import type { CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -298,6 +298,46 @@ export const knownKitsOptions = (options: Options<KnownKitsData>) => queryOption
         return data;
     },
     queryKey: knownKitsQueryKey(options)
+});
+
+export const commitsQueryKey = (options?: Options<CommitsData>) => createQueryKey('commits', options);
+
+/**
+ * Commits
+ *
+ * The newest commits that had something measured, or should have had; the newest first.
+ */
+export const commitsOptions = (options?: Options<CommitsData>) => queryOptions<CommitsResponse, CommitsError, CommitsResponse, ReturnType<typeof commitsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await commits({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: commitsQueryKey(options)
+});
+
+export const repositoryHeadsQueryKey = (options: Options<RepositoryHeadsData>) => createQueryKey('repositoryHeads', options);
+
+/**
+ * Repository Heads
+ *
+ * How far each branch was looked through: its newest handled commit.
+ */
+export const repositoryHeadsOptions = (options: Options<RepositoryHeadsData>) => queryOptions<RepositoryHeadsResponse, RepositoryHeadsError, RepositoryHeadsResponse, ReturnType<typeof repositoryHeadsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await repositoryHeads({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: repositoryHeadsQueryKey(options)
 });
 
 export const schedulesQueryKey = (options?: Options<SchedulesData>) => createQueryKey('schedules', options);
