@@ -143,7 +143,7 @@ capabilities:
 
 {{/* Pods start anew when what they read at their start has changed. */}}
 {{- define "kexbench.configChecksum" -}}
-kexbench.dev/config: {{ list (toYaml .Values.pools) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
+kexbench.dev/config: {{ list (toYaml .Values.pools) (toYaml .Values.repositories) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
 {{- end -}}
 
 {{- define "kexbench.egressDns" -}}
