@@ -22,6 +22,7 @@ from kexbench.cli import (
     kits,
     plan,
     qualify,
+    queue,
     reproduce,
     run,
     runs,
@@ -32,7 +33,7 @@ from kexbench.cli import (
 from kexbench.cli.console import err
 from kexbench.client import ApiError
 from kexbench.kits import KitError, KitErrors
-from kexbench.pipeline import VersionMismatch
+from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
@@ -59,8 +60,10 @@ app.add_typer(kits.app, name="kits")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
 app.command("submit")(cluster.submit)
+app.command("queue")(queue.queue)
 app.add_typer(schedules.app, name="schedules")
 app.command("dispatch")(dispatch.dispatch)
+app.command("token")(cluster.token)
 app.command("migrate")(cluster.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
@@ -96,7 +99,16 @@ def main() -> None:
         _fail(f"the service does not answer: {error}")
     except KitErrors as errors:
         _fail(*map(str, errors.errors))
-    except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError, Refused, Unreachable) as error:
+    except (
+        KitError,
+        RunGone,
+        VersionMismatch,
+        StoreError,
+        ServiceUnavailable,
+        ApiError,
+        Refused,
+        Unreachable,
+    ) as error:
         _fail(str(error))
     except BrokenPipeError:
         sys.exit(1)
