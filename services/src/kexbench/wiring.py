@@ -1,11 +1,14 @@
 """The composition root: the one place that knows which adapter stands behind which port."""
 
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 from kexbench.api.access import Gatekeeper, LocalGatekeeper
 from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
-from kexbench.api.dependencies import Supplies
+from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.lab import qualifications
+from kexbench.api.resolving import resolved
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
@@ -73,17 +76,27 @@ class Installation:
         )
         return ClusterGatekeeper(in_cluster(), accounts)
 
-    def supplies(self) -> Supplies | None:
-        """What a cluster's runs are given; None where there is no cluster. Raises DocumentError for wrong pools."""
+    def supplies(self, store: Store) -> Supplies | LocalSupplies:
+        """What runs that are queued are given. Raises DocumentError for wrong pools."""
         if self.settings.access == "local":
-            return None
+            return LocalSupplies(partial(self._planned_here, store))
         self.pools()  # so that what is wrong with them is told when the service starts
         depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
         return Supplies(depot, self.material(), self._planned, self._architectures)
 
     def _planned(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()) -> Plan:
-        known = self.catalogue() if catalogue is None else read_catalogue(catalogue, self.settings.catalogue.name)
+        known = self._catalogue_of(catalogue)
         return make_plan(text, file, known, pools=[pool.name for pool in self.pools()], only=only)
+
+    def _catalogue_of(self, text: str | None) -> Catalogue:
+        """The one that is installed, where no text of another is given."""
+        return self.catalogue() if text is None else read_catalogue(text, self.settings.catalogue.name)
+
+    def _planned_here(
+        self, store: Store, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()
+    ) -> Plan:
+        plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only)
+        return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))
 
     def _architectures(self) -> dict[str, str]:
         return {pool.name: pool.architecture for pool in self.pools()}

@@ -167,6 +167,7 @@ def test_a_version_that_is_added_to_the_catalogue_causes_exactly_the_comparisons
     stage.watcher.once()
     (run,) = stage.runs()
     assert (run.commit and run.commit.commit, run.spec_path) == (commit, "bench-specs/tracking.yaml")
+    assert run.trigger is Trigger.LIBRARY
     assert [subject.reference for subject in run.plan.subjects] == ["fake@1.1", "fake@1.2"]
     (check,) = stage.checks()
     assert (check.reason, check.run_id) == ("library", run.run_id)

@@ -8,18 +8,20 @@ from fastapi import APIRouter, Path, Query
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commit_models import Commits, CommittedSpec
 from kexbench.api.control import one_architecture, one_at_a_time, queue_run
-from kexbench.api.dependencies import Supplies, TheStore, TheSupplies
+from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.commits import Check, HandledCommit
+from kexbench.domain.commits import Check, HandledCommit, Reason
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Trigger
 from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
+from kexbench.store.port import Store
 
 router = APIRouter(tags=["commits"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
+_TRIGGERS = {Reason.SPEC: Trigger.COMMIT, Reason.LIBRARY: Trigger.LIBRARY}
 
 
 @router.get("/commits", operation_id="commits")
@@ -40,20 +42,26 @@ def repository_heads(store: TheStore, caller: TheCaller, name: Name) -> dict[str
 
 
 @router.post("/repositories/{name}/runs", operation_id="run_committed")
-def run_committed(store: TheStore, supplies: TheSupplies, caller: TheCaller, name: Name, asked: CommittedSpec) -> Check:
+def run_committed(store: TheStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: CommittedSpec) -> Check:
     """Queue the run of a commit's spec. Asking again, or for the same spec of the same commit on another branch, names
     the same run; a spec with faults has no run, and all its faults are told with their places."""
     admit(caller, "dispatcher")
     _same(name, asked.commit.repository)
+    return begin_committed(store, supplies, asked)
+
+
+def begin_committed(store: Store, supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Check:
+    """Once for each repository, commit and path, however often it is asked for."""
     check = Check(path=asked.path, reason=asked.reason)
-    run_id = f"once-{content_hash(['commit', name, asked.commit.commit, asked.path], length=20)}"
+    identity = ["commit", asked.commit.repository, asked.commit.commit, asked.path]
+    run_id = f"once-{content_hash(identity, length=20)}"
     with one_at_a_time:
         if store.run(run_id) is None:
             plan = _planned(supplies, asked)
             if isinstance(plan, tuple):
                 return check.model_copy(update={"faults": plan})
             detail = f"{asked.path} of commit {asked.commit.commit[:12]}"
-            queue_run(store, run_id, Trigger.COMMIT, asked.spec_text, plan, detail, asked.commit, asked.path)
+            queue_run(store, run_id, _TRIGGERS[asked.reason], asked.spec_text, plan, detail, asked.commit, asked.path)
     return check.model_copy(update={"run_id": run_id})
 
 
@@ -65,11 +73,12 @@ def handled_commit(store: TheStore, caller: TheCaller, name: Name, handled: Hand
     store.add_commit(handled)
 
 
-def _planned(supplies: Supplies, asked: CommittedSpec) -> Plan | tuple[str, ...]:
+def _planned(supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Plan | tuple[str, ...]:
     """The plan, or what is wrong with the spec."""
     try:
         plan = supplies.plan(asked.spec_text, asked.path, asked.catalogue_text, asked.subjects)
-        one_architecture(supplies, plan)
+        if isinstance(supplies, Supplies):
+            one_architecture(supplies, plan)
     except DocumentError as error:
         return faults_of(error)
     except ProblemError as error:

@@ -16,7 +16,7 @@ from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.samples import Metric, Timer
 
 Control = Literal["cancel", "resume"]
-"""What may be asked of a run on a cluster."""
+"""What may be asked of a run that was queued."""
 
 
 class RunSummary(Answer):

@@ -5,7 +5,7 @@ import signal
 import socket
 from contextlib import closing
 from datetime import UTC, datetime
-from threading import Event, Thread
+from threading import Event
 from typing import Annotated
 from uuid import uuid4
 
@@ -17,10 +17,6 @@ from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
 _PATIENCE_S = 20.0
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def dispatch(
@@ -40,7 +36,8 @@ def dispatch(
     """
     # Here, since the clients of Kubernetes, Argo and git take a second to import and other commands never need them.
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
-    from kexbench.watch.wiring import watcher_of  # noqa: PLC0415
+    from kexbench.watch.control import ApiControl  # noqa: PLC0415
+    from kexbench.watch.wiring import watcher_of, watching  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     settings = Settings()
@@ -56,9 +53,9 @@ def dispatch(
     assert settings.token_file
     identity = f"{socket.gethostname()}-{uuid4()}"
     with (
-        dispatcher_of(settings, identity, _now, patience_s=_PATIENCE_S) as dispatcher,
+        dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher,
         closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=_PATIENCE_S)) as api,
-        watcher_of(Installation(settings), api, _now) as watcher,
+        watcher_of(Installation(settings), ApiControl(api)) as watcher,
     ):
         if once:
             answered = [dispatcher.once(), watcher.once()]
@@ -66,8 +63,5 @@ def dispatch(
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: ending.set())
-        # A repository that takes long to fetch holds up no run.
-        watching = Thread(target=watcher.run, args=(ending,), name="watcher")
-        watching.start()
-        dispatcher.run(ending)
-        watching.join()
+        with watching(watcher):
+            dispatcher.run(ending)

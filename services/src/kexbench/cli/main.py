@@ -22,6 +22,7 @@ from kexbench.cli import (
     kits,
     plan,
     qualify,
+    queue,
     reproduce,
     run,
     runs,
@@ -32,14 +33,24 @@ from kexbench.cli import (
 from kexbench.cli.console import err
 from kexbench.client import ApiError
 from kexbench.kits import KitError, KitErrors
-from kexbench.pipeline import VersionMismatch
+from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
 from kexbench.uplink import Refused, Unreachable
 from kexbench.watch.source import SourceError
 
-EXPECTED = (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError, Refused, Unreachable, SourceError)
+EXPECTED = (
+    KitError,
+    RunGone,
+    VersionMismatch,
+    StoreError,
+    ServiceUnavailable,
+    ApiError,
+    Refused,
+    Unreachable,
+    SourceError,
+)
 SHOWN_FAULTS = 15
 """So that the errors of any input fit one screen."""
 
@@ -61,8 +72,10 @@ app.add_typer(kits.app, name="kits")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
 app.command("submit")(cluster.submit)
+app.command("queue")(queue.queue)
 app.add_typer(schedules.app, name="schedules")
 app.command("dispatch")(dispatch.dispatch)
+app.command("token")(cluster.token)
 app.command("migrate")(cluster.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)

@@ -1,11 +1,14 @@
-"""What the watcher asks of the API: the port, and the API itself behind it."""
+"""What the watcher asks for: the port; the API behind it, or what the API does itself."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
 from kexbench.api.commit_models import CommittedSpec
+from kexbench.api.commits import begin_committed
+from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.domain.commits import Check, HandledCommit
+from kexbench.store.port import Store, StoreError
 from kexbench.uplink import Refused, Unreachable, Uplink
 
 
@@ -47,9 +50,31 @@ class ApiControl:
             self._api.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
 
 
+class OwnControl:
+    """Implements Control in the process that holds the store."""
+
+    def __init__(self, store: Store, supplies: Supplies | LocalSupplies) -> None:
+        self._store = store
+        self._supplies = supplies
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        with _telling():
+            return self._store.heads(repository)
+
+    def run(self, asked: CommittedSpec) -> Check:
+        with _telling():
+            return begin_committed(self._store, self._supplies, asked)
+
+    def handled(self, handled: HandledCommit) -> None:
+        with _telling():
+            self._store.add_commit(handled)
+
+
 @contextmanager
 def _telling() -> Iterator[None]:
     try:
         yield
     except (Refused, Unreachable) as error:
         raise ControlError(f"the API: {error}") from error
+    except StoreError as error:
+        raise ControlError(str(error)) from error

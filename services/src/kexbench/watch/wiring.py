@@ -1,19 +1,19 @@
-"""Puts a watcher together: the repositories that the installation names, a copy of each, and a line to the API."""
+"""Puts a watcher together: the repositories that the installation names, and a copy of each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
+from threading import Event, Thread
 
 from kexbench.domain.canonical import content_hash
-from kexbench.uplink import Uplink
-from kexbench.watch.control import ApiControl
+from kexbench.watch.control import Control
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from kexbench.wiring import Installation
 
 
 @contextmanager
-def watcher_of(installation: Installation, api: Uplink, clock: Callable[[], datetime]) -> Iterator[Watcher]:
+def watcher_of(installation: Installation, control: Control) -> Iterator[Watcher]:
     """Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
     copies = installation.settings.home.absolute() / "repositories"
     with ExitStack() as opened:
@@ -21,4 +21,17 @@ def watcher_of(installation: Installation, api: Uplink, clock: Callable[[], date
             opened.enter_context(closing(GitSource(repository, copies / content_hash(repository.url))))
             for repository in installation.repositories()
         ]
-        yield Watcher(ApiControl(api), sources, clock)
+        yield Watcher(control, sources, lambda: datetime.now(UTC))
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """It works for as long as the context lasts, in a thread: a repository that takes long to fetch holds up nobody."""
+    ending = Event()
+    thread = Thread(target=watcher.run, args=(ending,), name="watcher")
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()

@@ -1,0 +1,52 @@
+"""The queue: what runs, what waits, and in which order it will run."""
+
+from fastapi import APIRouter
+
+from kexbench.api.dependencies import MeasuresItself, TheStore
+from kexbench.api.queue_models import QueueEntry, QueueView
+from kexbench.api.reading import PROBLEMS
+from kexbench.domain.runs import RunState, Trigger
+from kexbench.planning.queue import QueuedRun, in_order, priority_of
+from kexbench.store.port import OpenRunRow
+
+router = APIRouter(tags=["reading"], responses=PROBLEMS)
+
+
+@router.get("/queue", operation_id="queue")
+def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
+    """Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
+    is queued."""
+    rows = {row.run_id: row for row in store.open_run_rows()}
+    last_begun = store.last_begun()
+    waiting = [run.run_id for run in in_order([as_queued(row) for row in rows.values()], last_begun)]
+    begun = [run_id for run_id, row in rows.items() if row.event.state is not RunState.QUEUED]
+    stored = store.progress([*begun, *waiting])
+    entries, before_s = [], 0.0
+    for run_id in [*begun, *waiting]:
+        row, done = rows[run_id], stored[run_id].invocations_stored
+        left_s = round(row.estimated_s * max(0.0, 1 - done / row.invocations), 1)
+        entries.append(
+            QueueEntry(
+                run_id=run_id,
+                spec_name=row.spec_name,
+                trigger=row.trigger,
+                priority=priority_of(row.trigger),
+                state=row.event.state,
+                detail=row.event.detail,
+                queued_at=row.queued_at,
+                spec_begun_at=last_begun.get(row.spec_name),
+                pools=list(row.pools),
+                invocations_planned=row.invocations,
+                invocations_stored=done,
+                left_s=left_s,
+                wait_s=round(before_s, 1) if measures_itself and run_id in waiting else None,
+            )
+        )
+        before_s += left_s
+    return QueueView(runs=entries)
+
+
+def as_queued(row: OpenRunRow) -> QueuedRun:
+    """A spec that changed again needs its earlier runs no more. Those of new versions are all wanted."""
+    line = row.line if row.trigger in (Trigger.COMMIT, Trigger.PULL_REQUEST) else ""
+    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, row.event.state, line)

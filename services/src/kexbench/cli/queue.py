@@ -1,0 +1,78 @@
+"""`kexbench queue`: what runs, what waits, and in which order it will run."""
+
+from datetime import UTC, datetime
+
+from rich.table import Table
+
+from kexbench.api.queue_models import QueueEntry, QueueView
+from kexbench.cli.cluster import queue_api
+from kexbench.cli.console import out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.cli.words import duration_words
+from kexbench.domain.runs import RunState, Trigger
+
+ASKED_BY = {
+    Trigger.PULL_REQUEST: "pull request",
+    Trigger.COMMIT: "commit",
+    Trigger.API: "somebody",
+    Trigger.COMMAND_LINE: "a command",
+    Trigger.SCHEDULE: "schedule",
+    Trigger.BACKFILL: "backfill",
+}
+
+
+def queue(as_json: AsJson = False) -> None:
+    """Show what is measured and what waits, in the order it will be measured, and why.
+
+    Pull requests come first, then commits, what somebody asked for, schedules and backfills; among alike, specs take
+    turns: next is the one whose last run began longest ago.
+
+    Examples:
+
+        kexbench queue
+        kexbench queue --json | jq -r '.runs[0].run_id'
+    """
+    with queue_api() as api:
+        view = api.get(QueueView, "/queue")
+    if as_json:
+        print_json(view.model_dump(mode="json"))
+    elif view.runs:
+        out.print(queue_table(view, datetime.now(UTC)))
+    else:
+        out.print("nothing is measured and nothing waits: kexbench submit SPEC")
+
+
+def queue_table(view: QueueView, now: datetime) -> Table:
+    """A line a run."""
+    table = Table(box=None, header_style="bold")
+    for column in ("run", "spec", "state", "takes", "begins", "asked by", "spec measured"):
+        table.add_column(column, no_wrap=column == "run", overflow="fold")
+    for entry in view.runs:
+        measured = f"{_ago(now, entry.spec_begun_at)} ago" if entry.spec_begun_at else "never"
+        table.add_row(
+            entry.run_id,
+            entry.spec_name,
+            str(entry.state),
+            duration_words(entry.left_s),
+            begins(entry),
+            f"{ASKED_BY[entry.trigger]} ({entry.priority})",
+            measured,
+        )
+    return table
+
+
+def begins(entry: QueueEntry) -> str:
+    """When it is a run's turn."""
+    if entry.state is not RunState.QUEUED:
+        return "begun"
+    if entry.wait_s is None:
+        return "when it is its turn"
+    return f"in about {duration_words(entry.wait_s)}" if entry.wait_s else "next"
+
+
+def _ago(now: datetime, moment: datetime) -> str:
+    seconds = max(0.0, (now - moment).total_seconds())
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {unit}"
+    return "a moment"
