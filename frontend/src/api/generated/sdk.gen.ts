@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -66,6 +66,14 @@ export const runs = <ThrowOnError extends boolean = false>(options?: Options<Run
  * One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last.
  */
 export const run = <ThrowOnError extends boolean = false>(options: Options<RunData, ThrowOnError>) => (options.client ?? client).get<RunResponses, RunErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}', ...options });
+
+/**
+ * Queue
+ *
+ * Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
+ * is queued.
+ */
+export const queue = <ThrowOnError extends boolean = false>(options?: Options<QueueData, ThrowOnError>) => (options?.client ?? client).get<QueueResponses, QueueErrors, ThrowOnError>({ url: '/api/v1/queue', ...options });
 
 /**
  * Export Samples

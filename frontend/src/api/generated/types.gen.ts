@@ -6,8 +6,10 @@ export type ClientOptions = {
 
 /**
  * Trigger
+ *
+ * Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first.
  */
-export type Trigger = 'command-line' | 'api' | 'schedule';
+export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'pull-request' | 'backfill';
 
 /**
  * Timer
@@ -686,7 +688,7 @@ export type RunSummary = {
 /**
  * RunState
  *
- * In the order of a run's life. On a machine that measures by itself a run starts as `running`.
+ * In the order of a run's life. One that a command measures itself starts as `running`.
  */
 export type RunState = 'queued' | 'building' | 'running' | 'cancelling' | 'finished' | 'cancelled' | 'failed';
 
@@ -1437,8 +1439,8 @@ export type Measure = {
 /**
  * Run
  *
- * The facts of a run. It is announced with its plan, and started once its kits are known; on a machine that
- * measures by itself both is one. From then on nothing of it changes.
+ * The facts of a run. It is announced with its plan, and started once its kits are known; where a command measures
+ * it itself both is one. From then on nothing of it changes.
  */
 export type Run = {
     /**
@@ -1779,6 +1781,82 @@ export type Plan = {
      * what plays the other side in cases with a peer
      */
     peers?: Array<PlannedSubject>;
+};
+
+/**
+ * QueueView
+ */
+export type QueueView = {
+    /**
+     * Runs
+     *
+     * those that were begun first, then in the order they will begin
+     */
+    runs: Array<QueueEntry>;
+};
+
+/**
+ * QueueEntry
+ *
+ * A run that was begun or waits.
+ */
+export type QueueEntry = {
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Spec Name
+     */
+    spec_name: string;
+    trigger: Trigger;
+    /**
+     * Priority
+     *
+     * by the trigger; 1 comes first
+     */
+    priority: number;
+    state: RunState;
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Queued At
+     *
+     * of one that a command measures itself: when it began
+     */
+    queued_at: string;
+    /**
+     * Spec Begun At
+     *
+     * when a run of the spec began last; of several specs of one priority the one longest ago is next
+     */
+    spec_begun_at: string | null;
+    /**
+     * Pools
+     */
+    pools: Array<string>;
+    /**
+     * Invocations Planned
+     */
+    invocations_planned: number;
+    /**
+     * Invocations Stored
+     */
+    invocations_stored: number;
+    /**
+     * Left S
+     *
+     * estimated time of measuring what is left of it
+     */
+    left_s: number;
+    /**
+     * Wait S
+     *
+     * estimated time of all that is before it; null once it is begun, and on a cluster, where runs may be measured side by side
+     */
+    wait_s: number | null;
 };
 
 /**
@@ -2394,6 +2472,39 @@ export type RunResponses = {
 };
 
 export type RunResponse = RunResponses[keyof RunResponses];
+
+export type QueueData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/queue';
+};
+
+export type QueueErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type QueueError = QueueErrors[keyof QueueErrors];
+
+export type QueueResponses = {
+    /**
+     * Successful Response
+     */
+    200: QueueView;
+};
+
+export type QueueResponse = QueueResponses[keyof QueueResponses];
 
 export type ExportSamplesData = {
     body?: never;

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
+import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -177,6 +177,27 @@ export const runOptions = (options: Options<RunData>) => queryOptions<RunRespons
         return data;
     },
     queryKey: runQueryKey(options)
+});
+
+export const queueQueryKey = (options?: Options<QueueData>) => createQueryKey('queue', options);
+
+/**
+ * Queue
+ *
+ * Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
+ * is queued.
+ */
+export const queueOptions = (options?: Options<QueueData>) => queryOptions<QueueResponse, QueueError, QueueResponse, ReturnType<typeof queueQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await queue({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: queueQueryKey(options)
 });
 
 export const exportSamplesQueryKey = (options?: Options<ExportSamplesData>) => createQueryKey('exportSamples', options);
