@@ -16,6 +16,7 @@ export const paths = {
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
   scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
   machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
+  queue: () => linkOptions({ to: "/queue" }),
   runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),
   run: (runId: string, search: RunSearch = {}) =>
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),

@@ -58,8 +58,14 @@ const machine = createRoute({
   component: lazyRouteComponent(() => import("@/pages/machine"), "MachinePage"),
 });
 
+const queue = createRoute({
+  getParentRoute: () => root,
+  path: "/queue",
+  component: lazyRouteComponent(() => import("@/pages/queue"), "QueuePage"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, series, scaling, machine, runs, run]),
+  routeTree: root.addChildren([home, series, scaling, machine, queue, runs, run]),
   parseSearch,
   stringifySearch,
   scrollRestoration: true,

@@ -24,6 +24,7 @@ export function Layout() {
           <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
             Machine
           </Link>
+          <Link {...paths.queue()}>Queue</Link>
           <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
             Runs
           </Link>

@@ -42,8 +42,10 @@ def measuring(home: Path, what: str, on_wait: Callable[[str], None]) -> Iterator
             time.sleep(_POLL_S)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()}, which measures {what}".encode(), 0)
-        yield MeasuringLock(descriptor)
-        os.ftruncate(descriptor, 0)
+        try:
+            yield MeasuringLock(descriptor)
+        finally:
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 
