@@ -44,7 +44,7 @@ def _wait_until_watched(kubectl: Kubectl) -> None:
     for attempt in _trying():
         with attempt:
             said = kubectl("logs", "deployment/kexbench-dispatcher", "--namespace", NAMESPACE, "--tail=-1")
-            if "repository benchmarks can be looked at again" not in said:
+            if "watching branch main of benchmarks" not in said:
                 raise NoneYet
 
 

@@ -94,6 +94,11 @@ def test_after_a_catalogue_with_faults_its_versions_are_new() -> None:
     )
 
 
+def test_with_the_first_catalogue_only_specs_that_track_it_have_new_versions() -> None:
+    specs = {"pins": PINNED, "tracks": TRACKING}
+    assert found(files(a_catalogue("1.0"), **specs), files(**specs)) == [("tracks.yaml", Reason.LIBRARY, ("fake@1.0",))]
+
+
 def test_a_spec_with_faults_holds_up_no_other_when_the_catalogue_changes() -> None:
     before, now = a_catalogue("1.0"), a_catalogue("1.0", "1.1")
     specs = {"broken": "[", "tracks": TRACKING}

@@ -17,6 +17,7 @@ from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
 _PATIENCE_S = 20.0
+_log = logging.getLogger(__name__)
 
 
 def dispatch(
@@ -52,16 +53,18 @@ def dispatch(
     assert settings.api_url
     assert settings.token_file
     identity = f"{socket.gethostname()}-{uuid4()}"
+    installation = Installation(settings)
     with (
         dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher,
         closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=_PATIENCE_S)) as api,
-        watcher_of(Installation(settings), ApiControl(api)) as watcher,
     ):
+        control = ApiControl(api)
         if once:
-            answered = [dispatcher.once(), watcher.once()]
+            with watcher_of(installation, control, _log.info) as watcher:
+                answered = [dispatcher.once(), watcher.once()]
             raise typer.Exit(0 if all(answered) else 1)
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: ending.set())
-        with watching(watcher):
+        with watching(installation, control, _log.info):
             dispatcher.run(ending)

@@ -40,8 +40,8 @@ def serve(
         return
     # Here, since git takes a moment to import and other commands never need it.
     from kexbench.watch.control import OwnControl  # noqa: PLC0415
-    from kexbench.watch.wiring import watcher_of, watching  # noqa: PLC0415
+    from kexbench.watch.wiring import watching  # noqa: PLC0415
 
     control = OwnControl(service.store, installation.supplies(service.store))
-    with watcher_of(installation, control) as watcher, watching(watcher):
+    with watching(installation, control, say):
         service.run(Measurer(installation, service.store, say))

@@ -1,6 +1,7 @@
 """What a commit has measured: the specs that it changed, and those that track a version which it brought. Pure."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kexbench.domain.commits import Reason
@@ -66,7 +67,7 @@ def faults_of(error: DocumentError) -> tuple[str, ...]:
     return tuple(fault.render(error.file) for fault in error.faults)
 
 
-def _upgrades(specs: Mapping[str, str], catalogue: Catalogue, known: Catalogue | None) -> Iterator[Wanted]:
+def _upgrades(specs: Mapping[str, str], catalogue: Catalogue, known: Catalogue) -> Iterator[Wanted]:
     for path, text in specs.items():
         try:
             after = subjects_of(text, path, catalogue)
@@ -78,10 +79,8 @@ def _upgrades(specs: Mapping[str, str], catalogue: Catalogue, known: Catalogue |
             yield Wanted(path, text, Reason.LIBRARY, _with_previous(after, new))
 
 
-def _subjects(text: str, path: str, catalogue: Catalogue | None) -> set[str]:
+def _subjects(text: str, path: str, catalogue: Catalogue) -> set[str]:
     """References; none where the catalogue had nothing that the spec names."""
-    if catalogue is None:
-        return set()
     try:
         return {subject.reference for subject in subjects_of(text, path, catalogue)}
     except DocumentError:
@@ -98,12 +97,12 @@ def _with_previous(all_of_them: tuple[PlannedSubject, ...], new: list[PlannedSub
     return tuple(subject.reference for subject in all_of_them if subject.reference in kept)
 
 
-def _read(text: str | None, path: str) -> Catalogue | None:
-    """What an earlier commit had; nothing where it was at fault."""
-    try:
-        return None if text is None else read_catalogue(text, path)
-    except DocumentError:
-        return None
+def _read(text: str | None, path: str) -> Catalogue:
+    """What an earlier commit had; an empty one where there was none, or one with faults."""
+    with suppress(DocumentError):
+        if text is not None:
+            return read_catalogue(text, path)
+    return Catalogue.model_validate({"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}})
 
 
 def _path(found: Wanted | Faulty) -> str:

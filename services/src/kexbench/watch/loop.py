@@ -12,26 +12,33 @@ from kexbench.planning.commits import SKIP, Faulty, Wanted, wanted
 from kexbench.watch.control import Control, ControlError
 from kexbench.watch.source import Source, SourceError
 
-INTERVAL_S = 10.0
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
 _log = logging.getLogger(__name__)
 
 
 class Watcher:
-    def __init__(self, control: Control, sources: Sequence[Source], clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        control: Control,
+        sources: Sequence[Source],
+        clock: Callable[[], datetime],
+        say: Callable[[str], None] = _log.info,
+    ) -> None:
+        """`say` is told what is asked for, and what stands in the way."""
         self._control = control
         self._sources = sources
         self._clock = clock
+        self._say = say
         self._newest = EARLIEST
         self._troubles: dict[str, str] = {}
         """What was told of each repository, so that it is told once."""
 
-    def run(self, ending: Event) -> None:
+    def run(self, ending: Event, interval_s: float) -> None:
         """Look and ask until the event is set."""
         while not ending.is_set():
             self.once()
-            ending.wait(INTERVAL_S)
+            ending.wait(interval_s)
 
     def once(self) -> bool:
         """Look at every repository once; whether all that were asked answered."""
@@ -45,11 +52,11 @@ class Watcher:
             self._look(source)
         except (ControlError, SourceError) as error:
             if self._troubles.get(name) != str(error):
-                _log.warning("%s", error)
+                self._say(str(error))
             self._troubles[name] = str(error)
             return False
         if self._troubles.pop(name, None):
-            _log.info("repository %s can be looked at again", name)
+            self._say(f"repository {name} can be looked at again")
         return True
 
     def _look(self, source: Source) -> None:
@@ -65,14 +72,16 @@ class Watcher:
 
     def _begin(self, source: Source, branch: str, head: str | None) -> None:
         """What is there when a branch is first looked at is history; what comes later is news."""
+        name = source.repository.name
         if head is not None:
             commit = source.commit(branch, head)
         else:
-            name = source.repository.name
             commit = Commit(
                 repository=name, branch=branch, commit=NO_COMMIT, title="", author="", committed_at=self._clock()
             )
         self._note(commit)
+        since = f"from commit {head[:12]} on" if head else "which is not there yet"
+        self._say(f"watching branch {branch} of {name}, {since}")
 
     def _handle(self, source: Source, branch: str, name: str, *, is_head: bool) -> None:
         """The head is noted last of all, so what was not asked for before an end is asked for again."""
@@ -101,7 +110,7 @@ class Watcher:
                 )
                 check = self._control.run(asked)
                 told = check.run_id or "; ".join(check.faults)
-                _log.info("commit %s of %s, %s: %s", commit.commit[:12], commit.repository, path, told)
+                self._say(f"commit {commit.commit[:12]} of {commit.repository}, {path}: {told}")
                 return check
 
     def _note(self, commit: Commit, checks: tuple[Check, ...] = (), note: str = "") -> None:

@@ -1,6 +1,6 @@
 """Puts a watcher together: the repositories that the installation names, and a copy of each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from threading import Event, Thread
@@ -13,7 +13,22 @@ from kexbench.wiring import Installation
 
 
 @contextmanager
-def watcher_of(installation: Installation, control: Control) -> Iterator[Watcher]:
+def watching(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
+    """A watcher that works for as long as the context lasts, in a thread: a repository that takes long to fetch holds
+    up nobody. Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
+    ending = Event()
+    with watcher_of(installation, control, say) as watcher:
+        thread = Thread(target=watcher.run, args=(ending, installation.settings.watch_interval_s), name="watcher")
+        thread.start()
+        try:
+            yield watcher
+        finally:
+            ending.set()
+            thread.join()
+
+
+@contextmanager
+def watcher_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
     """Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
     copies = installation.settings.home.absolute() / "repositories"
     with ExitStack() as opened:
@@ -21,17 +36,4 @@ def watcher_of(installation: Installation, control: Control) -> Iterator[Watcher
             opened.enter_context(closing(GitSource(repository, copies / content_hash(repository.url))))
             for repository in installation.repositories()
         ]
-        yield Watcher(control, sources, lambda: datetime.now(UTC))
-
-
-@contextmanager
-def watching(watcher: Watcher) -> Iterator[None]:
-    """It works for as long as the context lasts, in a thread: a repository that takes long to fetch holds up nobody."""
-    ending = Event()
-    thread = Thread(target=watcher.run, args=(ending,), name="watcher")
-    thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-        thread.join()
+        yield Watcher(control, sources, lambda: datetime.now(UTC), say)
