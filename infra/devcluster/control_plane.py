@@ -17,6 +17,7 @@ from devcluster.plan import (
     POD_RANGE,
     SERVICE_RANGE,
     SILENT_NODE_S,
+    SILENT_SIMULATED_NODE_S,
     Node,
     State,
 )
@@ -105,8 +106,9 @@ class ControlPlane:
         )
         self.processes.wait_until("the API server", lambda: self.succeeds("get", "--raw=/readyz"), "kube-apiserver")
 
-    def start_controllers(self) -> None:
-        """Needs the API; returns when namespaces get their service accounts, without which there are no pods."""
+    def start_controllers(self, silent_node_s: int = SILENT_NODE_S) -> None:
+        """Needs the API; returns when namespaces get their service accounts, without which there are no pods. A node
+        that was not heard of for so long is not ready."""
         programs = self.binaries.kubernetes
         manager = self.kubeconfig("kube-controller-manager", "system:kube-controller-manager")
         scheduler = self.kubeconfig("kube-scheduler", "system:kube-scheduler")
@@ -122,7 +124,7 @@ class ControlPlane:
                 "--kube-api-qps=100",  # a thousand nodes are ready in seconds instead of a minute
                 "--kube-api-burst=200",
                 "--leader-elect=false",
-                f"--node-monitor-grace-period={SILENT_NODE_S}s",
+                f"--node-monitor-grace-period={silent_node_s}s",
             ],
         )
         self.processes.start(
@@ -181,7 +183,7 @@ class ControlPlane:
                 f"--kubeconfig={self.state.inner_kubeconfig}",
                 f"--config={_STAGES}",
                 "--manage-all-nodes",
-                "--node-lease-duration-seconds=40",  # as kubelets do it
+                f"--node-lease-duration-seconds={SILENT_SIMULATED_NODE_S // 3}",
                 "--v=WARN",
             ],
         )

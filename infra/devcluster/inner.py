@@ -22,7 +22,7 @@ from devcluster.control_plane import ADMIN, ControlPlane
 from devcluster.errors import DevclusterError
 from devcluster.network import make_network, namespace_path
 from devcluster.node import Orders
-from devcluster.plan import HOST, Node, State, nodes
+from devcluster.plan import HOST, SILENT_NODE_S, SILENT_SIMULATED_NODE_S, Node, State, nodes
 from devcluster.processes import Processes
 from devcluster.relay import relay
 
@@ -108,7 +108,7 @@ def _start_control_plane(inside: Inside, every: tuple[Node, ...]) -> ControlPlan
     control_plane.start_api()
     relay(listener)
     say("controllers and the scheduler")
-    control_plane.start_controllers()
+    control_plane.start_controllers(SILENT_SIMULATED_NODE_S if inside.kwok else SILENT_NODE_S)
     return control_plane
 
 

@@ -14,6 +14,8 @@ POOL_LABEL = "kexbench.dev/pool"
 TAINTED_POOL = "pool-b"
 SILENT_NODE_S = 30
 """A node that is silent for so long is not ready, and so much later its pods are given up: minutes elsewhere."""
+SILENT_SIMULATED_NODE_S = 900
+"""Simulated nodes never die, and whoever renews the leases of a thousand shares the CPUs with everything else."""
 ARGO_LINE = "3.7"
 """Of the controller that runs, and of the resource definitions."""
 NAMESPACES = ("argo", "kexbench", "kexbench-jobs")

@@ -23,7 +23,7 @@ from kexbench.execution.argo.workflows import run_workflows
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.cpus import Cpus
 
-DEADLINE_S = 480
+DEADLINE_S = 900
 _HINDRANCES = (BenchError, DevclusterError, ApiError, httpx2.HTTPError, subprocess.CalledProcessError)
 
 

@@ -47,12 +47,12 @@ SCALE = """\
 ## At scale, by simulation
 
 A generated spec is planned and handed to the dispatcher, which submits it to a Kubernetes without machines. Real are
-the planner, the dispatcher, etcd, the API server, the scheduler and its fellow controllers, and Argo's controller, told
-to look at a workflow again after one second instead of ten. KWOK stands for the nodes: it renews their leases, and says
-of each pod that it runs and has ended as soon as it is bound. So nothing is measured, images and kits cost nothing, and
-the small object is missing by which Argo's executor tells what came of a pod. What the API would answer is made up, as
-long as it ever gets. Everything shares the CPUs of this machine, so times are those of a small control plane. Argo
-compresses what it holds of a workflow beyond 1 MiB, and the dispatcher does not read that: a workflow has at most 200
-jobs to stay below.
+the planner, the dispatcher, etcd, the API server, the scheduler and its fellow controllers, and Argo's controller,
+told to look at a workflow again after one second instead of ten. KWOK stands for the nodes: it renews their leases,
+every 75 s instead of 10, and says of each pod that it runs and has ended as soon as it is bound. So nothing is
+measured, images and kits cost nothing, and the small object is missing by which Argo's executor tells what came of a
+pod. What the API would answer is made up, as long as it ever gets. Everything shares the CPUs of this machine, so
+times are those of a small control plane. Argo compresses what it holds of a workflow beyond 1 MiB, and the dispatcher
+does not read that: a workflow has at most 200 jobs to stay below.
 
 """

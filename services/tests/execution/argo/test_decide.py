@@ -386,10 +386,22 @@ def test_a_controller_that_is_away_is_told_and_waited_for() -> None:
 
 
 def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
-    world = World(workflows=of_jobs(Phase.RUNNING, "pod deleted", retries=1)[:1], stored=dict(ALL, **_none(ON_AMD)))
+    lost = of_jobs(Phase.RUNNING, "pod deleted", retries=1)[0]
+    world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
     state, detail = world.told(STARTED)
     assert state is RUNNING
     assert f"{ON_AMD[0].job_id} was lost (pod deleted) and is tried again, 1 of 2 times" in detail
+    both = replace(world, workflows=(lost,)).told(STARTED)[1]
+    assert f"{ON_AMD[0].job_id}, {ON_AMD[1].job_id} were lost (pod deleted) and are tried again" in both
+
+
+def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -> None:
+    tasks = tuple(TaskView(f"job-{number}", Phase.RUNNING, "", f"node-{number}") for number in range(9))
+    away = World(workflows=(workflow(AMD_WORKFLOW, Phase.RUNNING, *tasks),))
+    (told,) = [detail for detail in away.told(STARTED)[1].split("; ") if "not ready" in detail]
+    assert told.startswith(
+        "9 nodes (node-0, node-1, node-2 and 6 more) are not ready, or cordoned, while 9 tasks run on them: "
+    )
 
 
 def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_told_until_it_does() -> None:

@@ -224,11 +224,13 @@ def _other_notes(found: _Situation) -> Iterator[str]:
     for workflow in found.open:
         if workflow.phase is Phase.UNSEEN and found.is_long_ago(workflow.created_at):
             yield words.unseen(workflow)
-        yield from (words.tried_again(task) for task in workflow.tasks if task.retries and not task.phase.has_ended)
+    tasks = [task for workflow in found.open for task in workflow.tasks]
+    if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
+        yield words.tried_again(retried)
     ready = {node for nodes in found.seen.nodes.values() for node in nodes}
-    running = [task for workflow in found.open for task in workflow.tasks if task.phase is Phase.RUNNING]
-    for node in sorted({task.node for task in running if task.node} - ready):
-        yield words.node_away(node, [task.of for task in running if task.node == node])
+    stranded = [task for task in tasks if task.phase is Phase.RUNNING and task.node and task.node not in ready]
+    if stranded:
+        yield words.nodes_away(sorted({task.node for task in stranded}), [task.of for task in stranded])
 
 
 def _gone(found: _Situation) -> list[Job]:

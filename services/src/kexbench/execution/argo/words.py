@@ -87,13 +87,23 @@ def waits(pods: Sequence[PodView], pool: str) -> str:
     return f"{told}. Look at pod {pod.name}"
 
 
-def tried_again(task: TaskView) -> str:
+def tried_again(tasks: Sequence[TaskView]) -> str:
+    """Of tasks, at least one, that are tried again."""
+    if len(tasks) > 1:
+        return f"{_some(task.of for task in tasks)} were lost ({_said(tasks[0].message)}) and are tried again"
+    (task,) = tasks
     return f"{task.of} was lost ({_said(task.message)}) and is tried again, {task.retries} of {RETRIES} times"
 
 
-def node_away(node: str, tasks: Sequence[str]) -> str:
+def nodes_away(nodes: Sequence[str], tasks: Sequence[str]) -> str:
+    """Of nodes, at least one, and what runs there."""
+    if len(nodes) > 1:
+        return (
+            f"{len(nodes):,} nodes ({_some(nodes)}) are not ready, or cordoned, while {_count(len(tasks), 'task')} "
+            "run on them: should they be lost, delete them from the cluster, and what ran there is tried again"
+        )
     return (
-        f"node {node} is not ready, or cordoned, while {_some(tasks)} runs on it: "
+        f"node {nodes[0]} is not ready, or cordoned, while {_some(tasks)} runs on it: "
         "should it be lost, delete it from the cluster, and what ran there is tried again"
     )
 
