@@ -42,6 +42,7 @@ router = APIRouter(
         404: {"model": Problem, "description": "No repository of this name has a webhook"},
         411: {"model": Problem, "description": "No length given"},
         413: {"model": Problem, "description": "Too large"},
+        422: {"model": Problem, "description": "Not of the expected form"},
         503: {"model": Problem, "description": "The secret can't be read"},
     },
 )
