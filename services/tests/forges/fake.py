@@ -41,6 +41,7 @@ class Status:
     state: str
     description: str
     url: str
+    ref: str = "main"
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """A GitLab of some routes, after its documentation: fields that matter, and some that are to be ignored.
 
 - https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: what has ended stays, and is followed by another of
-  the same name; what is pending can't be enqueued, and what runs can't be run
+  the same name, on each branch apart; what is pending can't be enqueued, and what runs can't be run
 - https://docs.gitlab.com/api/notes/#merge-requests
 - https://docs.gitlab.com/api/merge_requests/#list-project-merge-requests: a fork is named by its project's number
 - https://docs.gitlab.com/api/rest/#offset-based-pagination
@@ -39,7 +39,7 @@ class FakeGitLab(FakeForge):
 
         @app.get(project + "/repository/commits/{sha}/statuses")
         def statuses(request: Request, sha: str) -> Response:
-            latest = {one.context: one for one in self.statuses.get(sha, [])}
+            latest = {(one.context, one.ref): one for one in self.statuses.get(sha, [])}
             named = [one for one in latest.values() if one.context == request.query_params["name"]]
             return self.paged([self.status_json(one, sha) for one in named], request)
 
@@ -101,7 +101,7 @@ class FakeGitLab(FakeForge):
         return {
             "id": status.id,
             "sha": sha,
-            "ref": "main",
+            "ref": status.ref,
             "status": status.state,
             "name": status.context,
             "target_url": status.url,

@@ -71,6 +71,7 @@ def test_a_repository_without_a_forge_has_nobody_to_tell() -> None:
         (429, {"RateLimit-Remaining": "0", "RateLimit-Reset": str(int(NOW.timestamp()) + 90)}, "", 1.5 * MINUTE),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(NOW.timestamp()) + 600)}, "", 10 * MINUTE),
         (403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(NOW.timestamp()) - 1)}, "", MINUTE),
+        (429, {"Retry-After": "30", "RateLimit-Remaining": "0", "RateLimit-Reset": "4102444800"}, "", MINUTE / 2),
         (403, {"X-RateLimit-Remaining": "9", "X-RateLimit-Reset": "4102444800"}, "a secondary rate limit", MINUTE),
         (403, {"X-RateLimit-Remaining": "9"}, "Resource not accessible", None),
         (502, {}, "", MINUTE),

@@ -8,7 +8,7 @@ import pytest
 from kexbench.forges import ForgeError
 from kexbench.forges.comments import marked
 from tests.forges.conftest import Spoken
-from tests.forges.fake import OURSELVES, SOMEBODY
+from tests.forges.fake import OURSELVES, SOMEBODY, Status
 from tests.forges.test_contract import COMMIT, STATUS, a_pull, seen
 
 
@@ -51,6 +51,13 @@ def test_gitlab_that_shows_a_status_as_running_is_told_no_more_until_it_ends(git
     gitlab.forge.set_status(COMMIT, done)
     assert gitlab.fake.shown(COMMIT) == {STATUS.context: seen(done)}
     assert len(gitlab.fake.statuses[COMMIT]) == 1
+
+
+def test_of_gitlabs_statuses_on_several_branches_the_newest_counts(gitlab: Spoken) -> None:
+    older = Status(1, STATUS.context, "success", "nothing moved", STATUS.url, ref="release")
+    gitlab.fake.statuses[COMMIT] = [Status(2, STATUS.context, *seen(STATUS)), older]
+    gitlab.forge.set_status(COMMIT, STATUS)
+    assert gitlab.fake.written() == []
 
 
 def test_a_project_of_gitlab_is_named_by_its_whole_path(gitlab: Spoken) -> None:
