@@ -22,11 +22,13 @@ from kexbench.api import (
     scheduling,
     supplying,
     uploading,
+    webhooks,
 )
 from kexbench.api.access import Gatekeeper
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
 
@@ -76,10 +78,14 @@ def _refuse_body(request: Request) -> ProblemError | None:
 
 
 def create_app(
-    store: Store, gatekeeper: Gatekeeper, pages: Path | None, supplies: Supplies | LocalSupplies | None = None
+    store: Store,
+    gatekeeper: Gatekeeper,
+    pages: Path | None,
+    supplies: Supplies | LocalSupplies | None = None,
+    doorbell: Doorbell | None = None,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
-    `supplies` are what runs that are queued are given, None where nothing is."""
+    `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges ring."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -91,7 +97,8 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    for routes in (reading, queueing, exporting, lab, control, commits, scheduling, supplying, uploading):
+    app.state.doorbell = doorbell
+    for routes in (reading, queueing, exporting, lab, control, commits, scheduling, supplying, uploading, webhooks):
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)
