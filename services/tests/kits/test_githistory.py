@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 def between(
     tmp_path: Path, good: str, bad: str, *, address: str = "", said: list[str] | None = None
 ) -> tuple[Commit, ...]:
-    ends = (SubjectRef.parse(f"openssl@git:{address or tmp_path / 'repository'}#{name}") for name in (good, bad))
-    return GitOrigin(tmp_path / "cache").commits(*ends, [].append if said is None else said.append)
+    first, last = (SubjectRef.parse(f"openssl@git:{address or tmp_path / 'repository'}#{name}") for name in (good, bad))
+    return GitOrigin(tmp_path / "cache").commits(first, last, [].append if said is None else said.append)
 
 
 def test_commits_are_told_from_the_good_one_to_the_bad_one_the_oldest_first(

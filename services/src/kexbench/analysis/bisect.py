@@ -166,10 +166,12 @@ def _worth(search: Search, reached: Vector) -> dict[int, float]:
     told = scipy.special.entr(reached) + scipy.special.entr(np.maximum(0, 1 - reached))
     worth = {}
     for commit in range(1, search.commits):
+        if commit in search.failed:
+            continue
         if commit in search.readings:
             if search.readings[commit] < MOST_READINGS:
                 worth[commit] = float(told[commit - 1])
-        elif may_build and commit not in search.failed:
+        elif may_build:
             worth[commit] = float(told[commit - 1]) * _builds(search, commit) / BUILD_COST
     return worth
 

@@ -12,6 +12,7 @@ import typer
 
 from kexbench import __version__
 from kexbench.cli import (
+    bisect,
     catalogue,
     cluster,
     compare,
@@ -52,6 +53,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
+app.command("bisect")(bisect.bisect)
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)

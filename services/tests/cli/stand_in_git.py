@@ -1,0 +1,60 @@
+"""`kexbench` with one provider more, for tests: the fake library from a git repository, built in a moment.
+
+A commit's file `settings` is what the fake backend is told, such as `step=1.02`; one that says `broken` is a commit
+whose sources do not compile.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from kexbench import wiring
+from kexbench.cli.main import main
+from kexbench.domain.kits import SubjectRef
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.fake import FakeProvider
+from kexbench.kits.gitmirror import GitMirror
+from kexbench.kits.locks import locked
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials, Provider, Resolution
+from kexbench.kits.recipe import default_providers
+
+BROKEN = "broken"
+
+
+class StandInProvider:
+    def __init__(self, cache: Path) -> None:
+        self._mirrors = cache / "stand-in"
+        self._fake = FakeProvider()
+
+    def describe(self) -> str:
+        return "fake@git:/DIR#REF: what a commit's settings say"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library == "fake" and ref.source.startswith("git:")
+
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        address, _, name = ref.source.removeprefix("git:").partition("#")
+        mirror = GitMirror(address, self._mirrors / Path(address).name)
+        with locked(self._mirrors / ".lock", attempt.note, attempt.go_on):
+            commit = mirror.fetch(name, attempt, refresh=refresh)
+        settings = (mirror.file(commit, "settings", attempt) or "").strip()
+        told = "" if settings == BROKEN else f"+{settings}"
+        resolution = self._fake.resolve(SubjectRef.parse(f"fake@1.0{told}"), attempt, refresh=refresh)
+        return replace(resolution, ref=ref, fingerprint=f"{commit} {settings}")
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        if resolution.fingerprint.endswith(f" {BROKEN}"):
+            raise StepFailed("compile", "make: the compiler says: fake.c:1:1: error: expected ';'")
+        return self._fake.fetch(resolution, attempt)
+
+
+def providers(cache: Path) -> tuple[Provider, ...]:
+    return StandInProvider(cache), *default_providers(cache)
+
+
+if __name__ == "__main__":
+    wiring.default_providers = providers
+    main()
