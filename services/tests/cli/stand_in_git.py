@@ -6,17 +6,18 @@ whose sources do not compile.
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
-from kexbench import wiring
 from kexbench.cli.main import main
 from kexbench.domain.kits import SubjectRef
+from kexbench.kits import WorkerSource, Workshop, default_providers
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import Materials, Provider, Resolution
-from kexbench.kits.recipe import default_providers
+from kexbench.kits.provider import Materials, Resolution
+from kexbench.wiring import Installation
 
 BROKEN = "broken"
 
@@ -51,10 +52,12 @@ class StandInProvider:
         return self._fake.fetch(resolution, attempt)
 
 
-def providers(cache: Path) -> tuple[Provider, ...]:
-    return StandInProvider(cache), *default_providers(cache)
+def workshop(installation: Installation) -> Workshop:
+    """The usual one with the stand-in first, and without handshakes of kits that prove themselves, which take long."""
+    cache = installation.settings.cache
+    return Workshop(WorkerSource(installation.settings.workers), (StandInProvider(cache), *default_providers(cache)))
 
 
 if __name__ == "__main__":
-    wiring.default_providers = providers
-    main()
+    with patch.object(Installation, "workshop", workshop):
+        main()

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import TIMEOUT_S, Cli
+from tests.cli.conftest import TIMEOUT_S, Cli, Result
 from tests.cli.stand_in_git import BROKEN
 from tests.kits.repositories import Repository, a_repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
+SEARCH_TIMEOUT_S = 900
+"""Half a minute of CPU time, which a busy machine may not have sooner."""
 FEW = ("--case", "*_ecdhe-ecdsa_*x25519_aes-128-gcm", "--invocations", "6")
 
 
@@ -29,6 +31,11 @@ class StandIn(Cli):
     @property
     def environment(self) -> dict[str, str]:
         return {**super().environment, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def __call__(self, *arguments: str) -> Result:
+        with self.start(*arguments) as process:
+            out, err = process.communicate(timeout=SEARCH_TIMEOUT_S)
+        return Result(process.returncode, out, err)
 
     def run_ids(self) -> set[str]:
         return {run["run_id"] for run in self("runs", "list", "--json").json()["runs"]}

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 
 from kexbench.analysis.bisect import Found, Next, Unsure, next_step
 from kexbench.cli.bisect_notes import CaseLogs, Failure, Measurement, Notes, NotesFile
@@ -146,3 +147,6 @@ def test_notes_are_found_again_by_the_same_question_only(tmp_path: Path) -> None
     other = NotesFile(tmp_path, asked.model_copy(update={"invocations": 12}))
     other.read()
     assert other.notes.measured == ()
+    file.path.write_text("{}")
+    with pytest.raises(typer.BadParameter, match="--anew begins without it"):
+        again.read()

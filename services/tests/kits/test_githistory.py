@@ -20,7 +20,7 @@ def between(
     tmp_path: Path, good: str, bad: str, *, address: str = "", said: list[str] | None = None
 ) -> tuple[Commit, ...]:
     first, last = (SubjectRef.parse(f"openssl@git:{address or tmp_path / 'repository'}#{name}") for name in (good, bad))
-    return GitOrigin(tmp_path / "cache").commits(first, last, [].append if said is None else said.append)
+    return GitOrigin(tmp_path / "cache").commits(first, last, (lambda _: None) if said is None else said.append)
 
 
 def test_commits_are_told_from_the_good_one_to_the_bad_one_the_oldest_first(

@@ -49,18 +49,18 @@ def bisect(
 ) -> None:
     """Find the commit between GOOD and BAD that made handshakes slower (or faster).
 
-    GOOD must be an ancestor of BAD. Commits are those of the first parents: a merge counts as one. Each is built and
-    measured beside both ends, on one core in the same invocations; those that do not build are passed over. What is
-    known is kept: started again with the same arguments it goes on.
+    GOOD must be an ancestor of BAD. Commits are those of the first parents: a merge counts as one. Some of them are
+    built, and measured beside both ends on one core; those that do not build are passed over. What is known is kept:
+    started again with the same arguments it goes on.
 
     Exit status: 0 the commit is found, or a few of which all but the last do not build; 4 it cannot say; 1 it could not
     be measured.
 
     Examples:
 
-        cd ~/src/openssl && kexbench bisect openssl openssl-3.5.0 HEAD --case '*rsa-2048*'
-        kexbench bisect openssl 3f2a9c1 master --repository https://github.com/openssl/openssl.git
-        kexbench bisect gnutls 3.8.9 3.8.10 --repository ../gnutls --builds 14
+        cd ~/src/openssl && kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --case '*rsa-2048*'
+        kexbench bisect openssl $(git rev-parse HEAD~40) HEAD --builds 14
+        kexbench bisect openssl openssl-3.5.0 openssl-3.5 --repository https://github.com/openssl/openssl.git
     """
     ends = (_commit(library, repository, good), _commit(library, repository, bad))
     cases = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())

@@ -4,7 +4,8 @@ being measured."""
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+import typer
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kexbench.analysis.bisect import Evidence, Reading, Search, changes
 from kexbench.domain.canonical import content_hash
@@ -116,9 +117,12 @@ class NotesFile:
         self.notes = asked
 
     def read(self) -> None:
-        """Go on with what is known already."""
+        """Go on with what is known already. Raises BadParameter where that is no longer understood."""
         if self.path.is_file():
-            self.notes = Notes.model_validate_json(self.path.read_bytes())
+            try:
+                self.notes = Notes.model_validate_json(self.path.read_bytes())
+            except ValidationError:
+                raise typer.BadParameter(f"{self.path} is of another version; --anew begins without it") from None
 
     def failed(self, commit: int, reason: str, *, built: bool) -> None:
         failure = Failure(reason=reason, built=built)
