@@ -100,13 +100,13 @@ def test_a_slower_commit_among_64_is_found_though_three_do_not_build_and_the_sea
 
 
 def killed_while_measuring(cli: StandIn, arguments: list[str]) -> list[str]:
-    """Kills a search with its runner behind its second measurement, while it begins the third; the runs it noted."""
+    """Kills a search with its runner behind its second measurement, amid the third; the runs that it noted."""
     with cli.start(*arguments) as process:
         assert process.stderr is not None
         measured = 0
         for line in process.stderr:
             measured += "has the step with" in line
-            if measured and "of measuring" in line:
+            if measured and "measured 1 of" in line:
                 break
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=TIMEOUT_S)
