@@ -189,7 +189,7 @@ def _groups(search: Search) -> list[tuple[int, int]]:
     """First bad commits that nothing tells apart: of the commits from `first` to `last` all but the last cannot be
     built."""
     lasts = [commit for commit in range(1, search.commits + 1) if commit not in search.failed]
-    return list(zip([1, *(last + 1 for last in lasts)], lasts, strict=False))
+    return list(zip([1, *(last + 1 for last in lasts[:-1])], lasts, strict=True))
 
 
 def _torn(search: Search) -> int | None:

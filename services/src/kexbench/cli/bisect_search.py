@@ -38,6 +38,8 @@ def find(installation: Installation, file: NotesFile, cases: tuple[Case, ...], b
     if not file.notes.changed():
         return None
     while isinstance(step := next_step(file.notes.search(builds)), Try):
+        known = file.notes.commits[step.commit]
+        say(f"commit {step.commit} of {file.notes.last}: {known.hash[:12]} {known.subject}")
         if step.commit in file.notes.readings or _build(installation, file, step.commit):
             _measure_commit(installation, file, cases, step.commit)
             _tell(file, step.commit, builds)
@@ -46,8 +48,6 @@ def find(installation: Installation, file: NotesFile, cases: tuple[Case, ...], b
 
 def _build(installation: Installation, file: NotesFile, commit: int) -> bool:
     """Whether it could be built; if not, that is remembered."""
-    known = file.notes.commits[commit]
-    say(f"commit {commit} of {file.notes.last}: {known.hash[:12]} {known.subject}")
     try:
         installation.kits().add(file.notes.ref(commit), say)
     except KitError as error:
@@ -77,7 +77,7 @@ def _measure_commit(installation: Installation, file: NotesFile, cases: tuple[Ca
         file.measured(measurement)
         return
     reasons = sorted({found.reason for each in done.invocations for found in each.outcomes})
-    file.failed(commit, f"it has no number: {'; '.join(reasons)}", built=True)
+    file.failed(commit, f"it has no number: {'; '.join(reasons)}", built=commit not in file.notes.readings)
 
 
 def _run(installation: Installation, file: NotesFile, cases: tuple[Case, ...], commit: int | None) -> Done:
