@@ -85,7 +85,8 @@ def create_app(
     doorbell: Doorbell | None = None,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
-    `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges ring."""
+    `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
+    ring."""
     app = _Api(
         title="kexbench",
         version=__version__,

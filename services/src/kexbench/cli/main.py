@@ -1,7 +1,7 @@
 """`kexbench`: the verbs, and how errors end a command.
 
 Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled. `catalogue check`: 3 there
-is something new.
+is something new. `bisect`: 4 it cannot say.
 """
 
 import sys
@@ -12,6 +12,7 @@ import typer
 
 from kexbench import __version__
 from kexbench.cli import (
+    bisect,
     catalogue,
     cluster,
     compare,
@@ -65,6 +66,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
+app.command("bisect")(bisect.bisect)
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)
