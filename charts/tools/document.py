@@ -49,6 +49,7 @@ _DEFINITIONS: dict[str, Any] = {
             "catalogue": {"type": "string", "description": "libraries.yaml among the specs where left out"},
             "username": {"type": "string"},
             "passwordFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
+            "webhookSecretFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
         },
     },
     "quantity": {"type": ["string", "integer"], "pattern": _QUANTITY},

@@ -10,12 +10,12 @@ from threading import Event
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView
 from kexbench.execution.argo.workflows import WantedKit
+
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.fake_cluster import FakeCluster
 from tests.execution.argo.fake_control import FakeControl

@@ -93,9 +93,9 @@ class Service:
             pid=os.getpid(), url=f"http://{named}:{bound}", secret=secrets.token_hex(32), lasting=lasting
         )
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
-        app = create_app(
-            self.store, installation.gatekeeper(self.address.secret), pages, installation.supplies(self.store)
-        )
+        gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
+        self.doorbell = installation.doorbell()
+        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = _Server(config)
 

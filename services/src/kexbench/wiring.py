@@ -9,6 +9,7 @@ from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.lab import qualifications
 from kexbench.api.resolving import resolved
+from kexbench.api.webhooks import Doorbell
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
@@ -59,6 +60,11 @@ class Installation:
         named, usual = self.settings.repositories, self.settings.home / "repositories.yaml"
         path = named or (usual if usual.is_file() else None)
         return read_repositories(_text(path), str(path)) if path else ()
+
+    def doorbell(self) -> Doorbell:
+        """Of the repositories whose webhooks have a secret."""
+        named = {one.name: one.webhook_secret_file for one in self.repositories()}
+        return Doorbell({name: Path(file) for name, file in named.items() if file is not None})
 
     def gatekeeper(self, secret: str) -> Gatekeeper:
         """Who may write: whoever has a token signed with the secret, or accounts of the cluster."""

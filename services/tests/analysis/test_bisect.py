@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-
 from kexbench.analysis.bisect import (
     MOST_READINGS,
     READINGS_PER_BUILD,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import HostMove, host_moves, through_sentinel

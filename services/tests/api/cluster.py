@@ -7,11 +7,11 @@ from pathlib import Path
 
 import httpx
 from fastapi import FastAPI
-
 from kexbench.api.access import Caller
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.api.dependencies import Planner, Supplies
 from kexbench.api.tokens import TokenError
+from kexbench.api.webhooks import Doorbell
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Isolation, Plan
@@ -22,6 +22,7 @@ from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
+
 from tests.api.conftest import ClientOf
 from tests.builders import HOST, NOON, SPEC, a_catalogue, a_kit
 
@@ -130,10 +131,12 @@ def an_attempt(run: Run, *, uid: str = "uid-1", attempt: int = 1, host: HostFact
     )
 
 
-def cluster_app(store: ClickHouseStore, folder: Path, pages: Path | None = None) -> FastAPI:
+def cluster_app(
+    store: ClickHouseStore, folder: Path, pages: Path | None = None, doorbell: Doorbell | None = None
+) -> FastAPI:
     """An application that has a cluster; `folder` gets its kits and material."""
     supplies = Supplies(Depot(folder / "kits", WORKER), MaterialShelf(folder / "material"), planner(), lambda: POOLS)
-    return create_app(store, Names(), pages, supplies)
+    return create_app(store, Names(), pages, supplies, doorbell)
 
 
 def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> ClusterApi:

@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 import jwt
 import pytest
-
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.api.control import claim
@@ -16,6 +15,7 @@ from kexbench.api.tokens import AUDIENCE, sign_role_token
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
+
 from tests.api.conftest import SECRET, ClientOf, assert_problem, put, token
 from tests.builders import HOST, SPEC, a_catalogue, a_run, an_event, an_invocation
 

@@ -6,8 +6,8 @@ import signal
 from collections import Counter
 
 import pytest
-
 from kexbench.execution.folder import RunFolder
+
 from tests.cli.conftest import TIMEOUT_S, Cli
 from tests.cli.queueing import Serving, in_the_store, serving, until
 from tests.conftest import FakeKit

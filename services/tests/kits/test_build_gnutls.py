@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from kexbench.kits.autotools import Autotools
 from kexbench.kits.build_gnutls import GnutlsRecipe
 from kexbench.kits.build_nettle import NETTLE

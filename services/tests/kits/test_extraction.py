@@ -6,7 +6,6 @@ import tarfile
 from pathlib import Path
 
 import pytest
-
 from kexbench.kits.extraction import UnsafeMember, extract
 
 

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import KitError, Shelf
 

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError, Shelf
 

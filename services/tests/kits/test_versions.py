@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError, WorkerSource, Workshop
 from kexbench.kits.build_openssl import OpensslRecipe

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from kexbench.domain.schedules import Schedule
 from kexbench.planning.schedule import due
 

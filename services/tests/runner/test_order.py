@@ -4,7 +4,6 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from kexbench.domain.plans import Job
 from kexbench.runner.order import rounds, turns
 

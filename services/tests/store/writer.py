@@ -11,6 +11,7 @@ from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from kexbench.store.port import Selection
+
 from tests.builders import SPEC, a_run, an_invocation
 
 COUNT = 80

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-
 from kexbench.api.app import API_PREFIX
+from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.domain.runs import Run, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
@@ -17,6 +17,7 @@ from kexbench.uplink import Found, Unreachable, Uplink
 from kexbench.watch.control import ApiControl
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
+
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
 from tests.serving import serving
 from tests.watch.repositories import Shared, git
@@ -55,8 +56,8 @@ class Line(Uplink):
 class Stage:
     """A repository that is watched."""
 
-    def __init__(self, folder: Path, store: ClickHouseStore, url: str) -> None:
-        self.shared, self.store = Shared(folder), store
+    def __init__(self, folder: Path, store: ClickHouseStore, url: str, doorbell: Doorbell) -> None:
+        self.shared, self.store, self.doorbell = Shared(folder), store, doorbell
         (folder / "token").write_text("dispatcher")
         self.line = Line(url, folder / "token", lambda _: None, patience_s=0)
         self.control = ApiControl(self.line)
@@ -88,8 +89,9 @@ class Stage:
 
 @pytest.fixture
 def stage(empty_store: ClickHouseStore, tmp_path: Path) -> Iterator[Stage]:
-    with serving(cluster_app(empty_store, tmp_path)) as url:
-        stage = Stage(tmp_path, empty_store, url)
+    doorbell = Doorbell({})
+    with serving(cluster_app(empty_store, tmp_path, doorbell=doorbell)) as url:
+        stage = Stage(tmp_path, empty_store, url, doorbell)
         with closing(stage.source), closing(stage.line), closing(stage.pages):
             yield stage
 
@@ -248,6 +250,22 @@ def test_a_repository_that_can_not_be_reached_holds_up_no_other_and_is_told_once
         (tmp_path / "away.git").symlink_to(stage.shared.bare)
         assert watcher.once()
         assert "repository away can be looked at again" in said
+
+
+def test_a_webhook_that_rings_has_its_repository_looked_at_once(stage: Stage) -> None:
+    stage.watcher.once()
+    commit = stage.shared.pushed({QUICK: CLUSTER_SPEC})
+    stage.watcher.listen()
+    assert stage.measured() == []
+    stage.doorbell.ring("another")
+    stage.watcher.listen()
+    assert stage.measured() == []
+    stage.doorbell.ring("benchmarks")
+    stage.watcher.listen()
+    assert stage.measured() == [(commit, QUICK)]
+    stage.shared.pushed({NIGHTLY: CLUSTER_SPEC})
+    stage.watcher.listen()
+    assert stage.measured() == [(commit, QUICK)]
 
 
 def test_a_clock_that_is_set_back_does_not_lose_how_far_a_branch_was_looked_through(stage: Stage) -> None:

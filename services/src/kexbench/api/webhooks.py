@@ -3,38 +3,47 @@
 Nobody shows a token here: a delivery is signed with the secret that its repository has at the forge.
 """
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Protocol, cast
+from threading import Lock
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
+from kexbench.api.access import TheCaller, admit
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.forges.webhooks import WebhookError, read_delivery
 
 
-class Bell(Protocol):
-    def ring(self, repository: str) -> None:
-        """Have a repository looked at soon; `repository` is the name that it is watched under. Can be repeated."""
-        ...
-
-
-@dataclass(frozen=True)
 class Doorbell:
-    """What webhooks ring, and the file with the secret of each repository that has one, by the repository's name."""
+    """What webhooks ring. How often it rang is lost with the process, which only makes the next look a little later."""
 
-    bell: Bell
-    secret_files: Mapping[str, Path]
+    def __init__(self, secret_files: Mapping[str, Path]) -> None:
+        """`secret_files`: the file with the secret of each repository that has one, by the name it is watched under."""
+        self.secret_files = secret_files
+        self._rings: Counter[str] = Counter()
+        self._one_at_a_time = Lock()
+
+    def ring(self, repository: str) -> None:
+        """Have a repository looked at soon. Can be repeated."""
+        with self._one_at_a_time:
+            self._rings[repository] += 1
+
+    def rings(self) -> dict[str, int]:
+        """How often each repository was rung for."""
+        with self._one_at_a_time:
+            return dict(self._rings)
 
 
 def _doorbell(request: Request) -> Doorbell | None:
     return cast(Doorbell | None, request.app.state.doorbell)
 
 
+TheDoorbell = Annotated[Doorbell | None, Depends(_doorbell)]
 router = APIRouter(
     tags=["webhooks"],
     responses={
@@ -50,14 +59,19 @@ _BODY = {"requestBody": {"content": {"application/json": {"schema": {"type": "ob
 
 
 @router.post("/webhooks/{repository}", operation_id="receive_webhook", status_code=204, openapi_extra=_BODY)
-async def receive_webhook(
-    request: Request, doorbell: Annotated[Doorbell | None, Depends(_doorbell)], repository: str
-) -> None:
+async def receive_webhook(request: Request, doorbell: TheDoorbell, repository: str) -> None:
     """Take a delivery of GitHub, GitLab or Gitea. What it says of a push or a pull request is looked up at the
     repository itself, so that one that comes again changes nothing; what it says of anything else is ignored."""
     if doorbell is None or repository not in doorbell.secret_files:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"no repository {repository} with a webhook is watched here")
     await run_in_threadpool(_take, doorbell, repository, request.headers, await request.body())
+
+
+@router.get("/rings", operation_id="rings")
+def rings(doorbell: TheDoorbell, caller: TheCaller) -> dict[str, int]:
+    """How often webhooks rang for each repository since this process began."""
+    admit(caller, "dispatcher")
+    return doorbell.rings() if doorbell else {}
 
 
 def _take(doorbell: Doorbell, repository: str, headers: Mapping[str, str], body: bytes) -> None:
@@ -71,4 +85,4 @@ def _take(doorbell: Doorbell, repository: str, headers: Mapping[str, str], body:
     except WebhookError as error:
         raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "compare the webhook's secret with its file") from None
     if delivery.kind in ("push", "pull-request"):
-        doorbell.bell.ring(repository)
+        doorbell.ring(repository)

@@ -42,6 +42,6 @@ def serve(
     from kexbench.watch.control import OwnControl  # noqa: PLC0415
     from kexbench.watch.wiring import watching  # noqa: PLC0415
 
-    control = OwnControl(service.store, installation.supplies(service.store))
+    control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
     with watching(installation, control, say):
         service.run(Measurer(installation, service.store, say))

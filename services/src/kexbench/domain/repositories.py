@@ -17,3 +17,4 @@ class Repository(BaseModel):
     catalogue: str = Field(description="the file that says which versions are tracked; there need be none")
     username: str | None = None
     password_file: str | None = Field(None, description="read anew each time; a token is a password too")
+    webhook_secret_file: str | None = Field(None, description="what the forge signs its webhooks with")

@@ -34,6 +34,9 @@ _Branch = Annotated[str, Field(pattern=r"^[^\s~^:?*\[\\-][^\s~^:?*\[\\]*$", max_
 _Within = Annotated[str, AfterValidator(_within)]
 
 
+_File = Annotated[str, Field(pattern="^/", max_length=400)]
+
+
 class RepositoryEntry(Written):
     """A repository whose commits trigger runs."""
 
@@ -43,7 +46,10 @@ class RepositoryEntry(Written):
     specs: _Within = "bench-specs"
     catalogue: Annotated[_Within | None, Field(description="libraries.yaml among the specs where left out")] = None
     username: Annotated[str | None, Field(description="with a password; git where left out")] = None
-    password_file: Annotated[str | None, Field(description="absolute path of a file with a password or token")] = None
+    password_file: Annotated[_File | None, Field(description="with a password or token, read anew each time")] = None
+    webhook_secret_file: Annotated[_File | None, Field(description="with what the forge signs its webhooks with")] = (
+        None
+    )
 
 
 class Repositories(Written):

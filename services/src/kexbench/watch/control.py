@@ -7,6 +7,7 @@ from typing import Protocol
 from kexbench.api.commit_models import CommittedSpec
 from kexbench.api.commits import begin_committed
 from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.store.port import Store, StoreError
 from kexbench.uplink import Refused, Unreachable, Uplink
@@ -28,6 +29,9 @@ class Control(Protocol):
         ...
 
     def handled(self, handled: HandledCommit) -> None: ...
+    def rings(self) -> Mapping[str, int]:
+        """How often webhooks rang for each repository."""
+        ...
 
 
 class ApiControl:
@@ -49,13 +53,18 @@ class ApiControl:
         with _telling():
             self._api.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
 
+    def rings(self) -> Mapping[str, int]:
+        with _telling():
+            return self._api.get(dict[str, int], "/rings")
+
 
 class OwnControl:
     """Implements Control in the process that holds the store."""
 
-    def __init__(self, store: Store, supplies: Supplies | LocalSupplies) -> None:
+    def __init__(self, store: Store, supplies: Supplies | LocalSupplies, doorbell: Doorbell) -> None:
         self._store = store
         self._supplies = supplies
+        self._doorbell = doorbell
 
     def heads(self, repository: str) -> Mapping[str, str]:
         with _telling():
@@ -68,6 +77,9 @@ class OwnControl:
     def handled(self, handled: HandledCommit) -> None:
         with _telling():
             self._store.add_commit(handled)
+
+    def rings(self) -> Mapping[str, int]:
+        return self._doorbell.rings()
 
 
 @contextmanager

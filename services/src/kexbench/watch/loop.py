@@ -1,7 +1,9 @@
 """The watcher: looks where branches lead to, and has measured what their new commits say."""
 
 import logging
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Event
 
@@ -12,6 +14,7 @@ from kexbench.planning.commits import SKIP, Faulty, Wanted, wanted
 from kexbench.watch.control import Control, ControlError
 from kexbench.watch.source import Source, SourceError
 
+LISTEN_S = 2.0
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
 _log = logging.getLogger(__name__)
@@ -31,14 +34,33 @@ class Watcher:
         self._clock = clock
         self._say = say
         self._newest = EARLIEST
+        self._rings: Mapping[str, int] = {}
         self._troubles: dict[str, str] = {}
         """What was told of each repository, so that it is told once."""
 
     def run(self, ending: Event, interval_s: float) -> None:
-        """Look and ask until the event is set."""
+        """Look and ask until the event is set; between two looks only where a webhook rings."""
+        next_look = -math.inf
         while not ending.is_set():
-            self.once()
-            ending.wait(interval_s)
+            if time.monotonic() >= next_look:
+                next_look = time.monotonic() + interval_s
+                self.once()
+            else:
+                self.listen()
+            ending.wait(min(interval_s, LISTEN_S))
+
+    def listen(self) -> None:
+        """Look at the repositories that a webhook rang for since the last time."""
+        try:
+            rings = self._control.rings()
+        except ControlError:  # which is told when it is time for a look
+            return
+        rung = [
+            source for source in self._sources if rings.get(name := source.repository.name) != self._rings.get(name)
+        ]
+        self._rings = rings
+        for source in rung:
+            self._look_at(source)
 
     def once(self) -> bool:
         """Look at every repository once; whether all that were asked answered."""

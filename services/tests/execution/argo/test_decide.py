@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import pytest
-
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names, words
@@ -22,6 +21,7 @@ from kexbench.execution.argo.decide import (
     decide,
 )
 from kexbench.execution.argo.workflows import WantedKit
+
 from tests.builders import NOON
 from tests.execution.argo.cases import a_cluster_run
 
