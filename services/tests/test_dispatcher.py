@@ -256,6 +256,30 @@ def test_a_dispatcher_that_lost_its_lease_while_it_looked_keeps_no_schedules() -
     assert stage.cluster.crons == {}
 
 
+def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when_it_has_ended() -> None:
+    stage = Stage()
+    stage.tick(2)
+    stage.control.queue(a_cluster_run("second"))
+    stage.tick(3)
+    told = [(event.state, event.detail) for event in stage.control.events["second"]]
+    waits = (RunState.BUILDING, f"waits for run {RUN.run_id}, which has the nodes")
+    assert told == [(RunState.QUEUED, ""), waits]
+    for name in stage.open_workflows():
+        stage.end(name, well=True)
+    stage.tick(2)
+    assert stage.state() is RunState.FINISHED
+    assert stage.control.view("second").state is RunState.RUNNING
+
+
+def test_runs_begin_in_the_order_of_the_queue() -> None:
+    stage = Stage()
+    stage.control.queue(a_cluster_run("urgent"))
+    stage.control.order = lambda: ("urgent", RUN.run_id)  # type: ignore[method-assign]
+    stage.tick()
+    assert stage.control.view("urgent").state is RunState.RUNNING
+    assert stage.details[-1] == "waits for run urgent, which has the nodes"
+
+
 Move = Callable[[Stage], object]
 
 

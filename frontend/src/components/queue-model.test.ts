@@ -34,7 +34,7 @@ it("promises no time on a cluster, where runs may be measured side by side", () 
 
 it("says what is done about a run that was begun", () => {
   expect(turnOf(anEntry({ state: "running", wait_s: null }))).toBe("about 4 min left");
-  expect(turnOf(anEntry({ state: "building", wait_s: null }))).toBe("kits and keys are being made");
+  expect(turnOf(anEntry({ state: "building", wait_s: null }))).toBe("being prepared, takes about 4 min");
   expect(turnOf(anEntry({ state: "cancelling", wait_s: null }))).toBe("ending");
 });
 

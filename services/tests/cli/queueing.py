@@ -58,7 +58,9 @@ def until(condition: Callable[[], bool]) -> None:
 @contextmanager
 def serving(cli: Cli) -> Iterator[Serving]:
     with cli.serving() as (process, url):
-        address = StoreLock(cli.folder / "home" / "store.lock").read()
+        lock = StoreLock(cli.folder / "home" / "store.lock")
+        until(lambda: lock.read() is not None)
+        address = lock.read()
         assert address is not None
         token = sign_role_token("alice", "submitter", address.secret, now=datetime.now(UTC))
         headers = {"Authorization": f"Bearer {token}"}

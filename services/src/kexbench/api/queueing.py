@@ -1,5 +1,7 @@
 """The queue: what runs, what waits, and in which order it will run."""
 
+from collections.abc import Collection
+
 from fastapi import APIRouter
 
 from kexbench.api.dependencies import MeasuresItself, TheStore
@@ -18,8 +20,10 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     is queued."""
     rows = {row.run_id: row for row in store.open_run_rows()}
     last_begun = store.last_begun()
-    waiting = [run.run_id for run in in_order([as_queued(row) for row in rows.values()], last_begun)]
-    begun = [run_id for run_id, row in rows.items() if row.event.state is not RunState.QUEUED]
+    # On a cluster kits are made while others are measured.
+    waits = (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
+    waiting = [run.run_id for run in in_order([as_queued(row, waits) for row in rows.values()], last_begun)]
+    begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
     stored = store.progress([*begun, *waiting])
     entries, before_s = [], 0.0
     for run_id in [*begun, *waiting]:
@@ -46,5 +50,7 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     return QueueView(runs=entries)
 
 
-def as_queued(row: OpenRunRow) -> QueuedRun:
-    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, row.event.state)
+def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
+    """`waits` are the states of a run that waits for its turn."""
+    state = RunState.QUEUED if row.event.state in waits else row.event.state
+    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, state)

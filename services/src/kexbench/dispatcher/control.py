@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Protocol, get_args
 
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
+from kexbench.api.queue_models import QueueView
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.argo.decide import RunView
@@ -21,6 +22,10 @@ class Control(Protocol):
 
     def open_runs(self) -> tuple[RunView, ...]:
         """Runs that were queued here and have not ended."""
+        ...
+
+    def order(self) -> tuple[str, ...]:
+        """Ids of the open runs, those that wait in the order of their turns."""
         ...
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
@@ -53,6 +58,10 @@ class ApiControl:
             found = self._api.get(list[OpenRun], "/open-runs")
             self._started = {one.run_id: self._run(one) for one in found if one.is_started}
             return tuple(RunView.of(self._run(one), one.events) for one in found)
+
+    def order(self) -> tuple[str, ...]:
+        with _telling():
+            return tuple(entry.run_id for entry in self._api.get(QueueView, "/queue").runs)
 
     def _run(self, found: OpenRun) -> Run:
         """A started run is asked for once, for as long as it is open."""

@@ -5,6 +5,7 @@ It keeps nothing: all it does follows from what the API and Kubernetes say, so i
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
@@ -16,6 +17,7 @@ from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
+from kexbench.execution.argo.turns import waiting_for
 from kexbench.execution.argo.workflows import kits_workflow, run_workflows
 
 LEASE = "kexbench-dispatcher"
@@ -56,19 +58,34 @@ class Dispatcher:
         try:
             if not self._holds_lease():
                 return True
-            runs = self._control.open_runs()
+            order = self._control.order()
+            runs = sorted(self._control.open_runs(), key=lambda view: _place(order, view.run.run_id))
             pods = self._cluster.pods() if runs else ()
         except (ClusterError, ControlError) as error:
             _log.warning("%s", error)
             return False
         # A run that can't be looked after now holds up no other.
-        answered = [self._look_after(view, pods) for view in runs]
-        return all([*answered, self._keep_schedules()])
+        found = {view.run.run_id: self._looked_at(view, pods) for view in runs}
+        seen = {run_id: one for run_id, one in found.items() if one is not None}
+        nodes = {pool: len(ready) for one in seen.values() for pool, ready in one.nodes.items()}
+        waits = waiting_for(runs, {run_id: one.stored for run_id, one in seen.items()}, nodes)
+        answered = [
+            self._look_after(view, replace(seen[run_id], waits_for=waits.get(run_id)))
+            for view in runs
+            if (run_id := view.run.run_id) in seen
+        ]
+        return all([len(seen) == len(runs), *answered, self._keep_schedules()])
 
-    def _look_after(self, view: RunView, pods: Sequence[PodView]) -> bool:
+    def _looked_at(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
+        try:
+            return self._see(view, pods)
+        except (ClusterError, ControlError) as error:
+            _log.warning("run %s: %s", view.run.run_id, error)
+            return None
+
+    def _look_after(self, view: RunView, seen: Seen) -> bool:
         run_id = view.run.run_id
         try:
-            seen = self._see(view, pods)
             for action in decide(view, seen, self._clock(), self._settings.pending_after_s):
                 # What takes long may outlast the lease: another that holds it now acts instead.
                 if not self._holds_lease():
@@ -136,6 +153,11 @@ class Dispatcher:
             case Record(state, detail):
                 event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail)
                 self._control.record(run.run_id, event)
+
+
+def _place(order: Sequence[str], run_id: str) -> int:
+    """A run that was queued since the order was asked for comes last."""
+    return order.index(run_id) if run_id in order else len(order)
 
 
 def _told(action: Action) -> str:

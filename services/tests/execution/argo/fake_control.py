@@ -39,6 +39,10 @@ class FakeControl:
         self._ask()
         return tuple(view for view in map(self.view, self.runs) if view.state.is_open)
 
+    def order(self) -> tuple[str, ...]:
+        self._ask()
+        return tuple(self.runs)
+
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
         self._ask()
         return dict(self.kits)

@@ -60,6 +60,8 @@ class Seen:
     """Nodes that have a pod of kexbench, of whatever run."""
     stored: Mapping[str, int]
     """How many invocations of each job are stored."""
+    waits_for: str | None = None
+    """The run that has the nodes this one would need; None where it is this one's turn."""
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,11 @@ def _waiting_for_kits(found: _Situation) -> tuple[Action, ...]:
         return fault
     missing = tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None))
     if not missing:
-        return (StartRun(),)
+        return _note(view, RunState.BUILDING, words.waits_for(seen.waits_for)) if seen.waits_for else (StartRun(),)
     name = names.kits_workflow_name(view.run.run_id, view.series)
     workflow = next((workflow for workflow in seen.workflows if workflow.name == name), None)
     if workflow is None:
-        if view.has_been(RunState.BUILDING):
+        if any(event.state is RunState.BUILDING and not words.is_turn(event.detail) for event in view.events):
             return (Record(RunState.FAILED, words.kits_gone(missing, name)),)
         return (BuildKits(missing), Record(RunState.BUILDING, words.building(missing)))
     if workflow.phase.has_ended:
