@@ -5,6 +5,7 @@ import shutil
 import signal
 from collections import Counter
 
+import httpx
 import pytest
 
 from kexbench.execution.folder import RunFolder
@@ -131,6 +132,11 @@ def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:
         assert f"{url}/runs/{run_id}" in asked.err
         assert "nothing waits" in cli("queue").out
         assert cli("queue", "--json").json() == {"runs": []}
+        token = cli("token").out.strip()
+        cancelled = httpx.post(
+            f"{url}/api/v1/runs/{run_id}/cancel", headers={"Authorization": f"Bearer {token}"}, trust_env=False
+        )
+        assert "there is nothing to cancel" in cancelled.json()["detail"]
         again = cli("runs", "resume", run_id)
         assert again.status == 1
         assert "has all its invocations" in again.err

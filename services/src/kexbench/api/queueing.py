@@ -1,6 +1,7 @@
 """The queue: what runs, what waits, and in which order it will run."""
 
 from collections.abc import Collection
+from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
@@ -25,10 +26,10 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     waiting = [run.run_id for run in in_order([as_queued(row, waits) for row in rows.values()], last_begun)]
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
     stored = store.progress([*begun, *waiting])
-    entries, before_s = [], 0.0
+    entries, before_s, now = [], 0.0, datetime.now(UTC)
     for run_id in [*begun, *waiting]:
         row, done = rows[run_id], stored[run_id].invocations_stored
-        left_s = round(row.estimated_s * max(0.0, 1 - done / row.invocations), 1)
+        left_s = _left_s(row, done, now)
         entries.append(
             QueueEntry(
                 run_id=run_id,
@@ -48,6 +49,13 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
         )
         before_s += left_s
     return QueueView(runs=entries)
+
+
+def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
+    """A machine by itself stores a job when it is done: within one, the time that has passed says more."""
+    passed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
+    left = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - passed_s)
+    return round(max(0.0, left), 1)
 
 
 def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
