@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher
+from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, Turn
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView
@@ -274,10 +274,19 @@ def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when
 def test_runs_begin_in_the_order_of_the_queue() -> None:
     stage = Stage()
     stage.control.queue(a_cluster_run("urgent"))
-    stage.control.order = lambda: ("urgent", RUN.run_id)  # type: ignore[method-assign]
+    stage.control.turns = lambda: (Turn("urgent"), Turn(RUN.run_id))  # type: ignore[method-assign]
     stage.tick()
     assert stage.control.view("urgent").state is RunState.RUNNING
     assert stage.details[-1] == "waits for run urgent, which has the nodes"
+
+
+def test_a_run_that_a_newer_one_supersedes_is_cancelled_before_it_begins() -> None:
+    stage = Stage()
+    stage.control.turns = lambda: (Turn(RUN.run_id, superseded_by="newer"),)  # type: ignore[method-assign]
+    stage.tick(2)
+    assert stage.state() is RunState.CANCELLED
+    assert "superseded by run newer" in stage.details
+    assert stage.cluster.submitted == []
 
 
 Move = Callable[[Stage], object]

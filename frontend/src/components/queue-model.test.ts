@@ -18,6 +18,7 @@ function anEntry(changes: Partial<QueueEntry> = {}): QueueEntry {
     invocations_stored: 0,
     left_s: 240,
     wait_s: 0,
+    superseded_by: null,
     ...changes,
   };
 }

@@ -9,7 +9,7 @@ from kexbench.api.dependencies import MeasuresItself, TheStore
 from kexbench.api.queue_models import QueueEntry, QueueView
 from kexbench.api.reading import PROBLEMS
 from kexbench.domain.runs import RunState
-from kexbench.planning.queue import QueuedRun, in_order, priority_of
+from kexbench.planning.queue import QueuedRun, in_order, priority_of, superseded
 from kexbench.store.port import OpenRunRow
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
@@ -23,7 +23,8 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     last_begun = store.last_begun()
     # On a cluster kits are made while others are measured.
     waits = (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
-    waiting = [run.run_id for run in in_order([as_queued(row, waits) for row in rows.values()], last_begun)]
+    runs = [as_queued(row, waits) for row in rows.values()]
+    waiting, needless = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
     stored = store.progress([*begun, *waiting])
     entries, before_s, now = [], 0.0, datetime.now(UTC)
@@ -45,6 +46,7 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
                 invocations_stored=done,
                 left_s=left_s,
                 wait_s=round(before_s, 1) if measures_itself and run_id in waiting else None,
+                superseded_by=needless.get(run_id),
             )
         )
         before_s += left_s

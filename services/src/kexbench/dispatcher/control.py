@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol, get_args
 
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
@@ -17,6 +18,13 @@ class ControlError(Exception):
     """The API refused or could not be asked; the text says what to do."""
 
 
+@dataclass(frozen=True)
+class Turn:
+    run_id: str
+    superseded_by: str | None = None
+    """A newer run that makes this one needless."""
+
+
 class Control(Protocol):
     """What the dispatcher asks of the API. All of it raises ControlError, and all of it can be repeated."""
 
@@ -24,8 +32,8 @@ class Control(Protocol):
         """Runs that were queued here and have not ended."""
         ...
 
-    def order(self) -> tuple[str, ...]:
-        """Ids of the open runs, those that wait in the order of their turns."""
+    def turns(self) -> tuple[Turn, ...]:
+        """Of the open runs, those that wait in the order of the queue."""
         ...
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
@@ -59,9 +67,10 @@ class ApiControl:
             self._started = {one.run_id: self._run(one) for one in found if one.is_started}
             return tuple(RunView.of(self._run(one), one.events) for one in found)
 
-    def order(self) -> tuple[str, ...]:
+    def turns(self) -> tuple[Turn, ...]:
         with _telling():
-            return tuple(entry.run_id for entry in self._api.get(QueueView, "/queue").runs)
+            found = self._api.get(QueueView, "/queue").runs
+        return tuple(Turn(entry.run_id, entry.superseded_by) for entry in found)
 
     def _run(self, found: OpenRun) -> Run:
         """A started run is asked for once, for as long as it is open."""

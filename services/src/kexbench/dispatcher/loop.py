@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
-from kexbench.dispatcher.control import Control, ControlError
+from kexbench.dispatcher.control import Control, ControlError, Turn
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names
@@ -58,23 +58,28 @@ class Dispatcher:
         try:
             if not self._holds_lease():
                 return True
-            order = self._control.order()
-            runs = sorted(self._control.open_runs(), key=lambda view: _place(order, view.run.run_id))
+            turns = self._control.turns()
+            runs = sorted(self._control.open_runs(), key=lambda view: _place(turns, view))
             pods = self._cluster.pods() if runs else ()
         except (ClusterError, ControlError) as error:
             _log.warning("%s", error)
             return False
         # A run that can't be looked after now holds up no other.
-        found = {view.run.run_id: self._looked_at(view, pods) for view in runs}
-        seen = {run_id: one for run_id, one in found.items() if one is not None}
-        nodes = {pool: len(ready) for one in seen.values() for pool, ready in one.nodes.items()}
-        waits = waiting_for(runs, {run_id: one.stored for run_id, one in seen.items()}, nodes)
-        answered = [
-            self._look_after(view, replace(seen[run_id], waits_for=waits.get(run_id)))
-            for view in runs
-            if (run_id := view.run.run_id) in seen
-        ]
+        seen = self._seen(runs, turns, pods)
+        answered = [self._look_after(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
         return all([len(seen) == len(runs), *answered, self._keep_schedules()])
+
+    def _seen(self, runs: Sequence[RunView], turns: Sequence[Turn], pods: Sequence[PodView]) -> dict[str, Seen]:
+        """What is seen of each run that can be looked at, with whom it gives way to. `runs` are in their order."""
+        looked = {view.run.run_id: self._looked_at(view, pods) for view in runs}
+        found = {run_id: seen for run_id, seen in looked.items() if seen is not None}
+        nodes = {pool: len(ready) for seen in found.values() for pool, ready in seen.nodes.items()}
+        waits = waiting_for(runs, {run_id: seen.stored for run_id, seen in found.items()}, nodes)
+        newer = {turn.run_id: turn.superseded_by for turn in turns}
+        return {
+            run_id: replace(seen, waits_for=waits.get(run_id), superseded_by=newer.get(run_id))
+            for run_id, seen in found.items()
+        }
 
     def _looked_at(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
         try:
@@ -155,9 +160,9 @@ class Dispatcher:
                 self._control.record(run.run_id, event)
 
 
-def _place(order: Sequence[str], run_id: str) -> int:
-    """A run that was queued since the order was asked for comes last."""
-    return order.index(run_id) if run_id in order else len(order)
+def _place(turns: Sequence[Turn], view: RunView) -> int:
+    """A run that was queued since the turns were asked for comes last."""
+    return next((place for place, turn in enumerate(turns) if turn.run_id == view.run.run_id), len(turns))
 
 
 def _told(action: Action) -> str:

@@ -36,6 +36,10 @@ def is_quiet(detail: str) -> bool:
     return detail in ("", GOES_ON) or detail.startswith((SUBMITTED, BUILDING, WAITS_FOR))
 
 
+def superseded(newer: str) -> str:
+    return f"superseded by run {newer}"
+
+
 def is_turn(detail: str) -> bool:
     """Whether an event tells of a run that waits for its turn."""
     return detail.startswith(WAITS_FOR)
