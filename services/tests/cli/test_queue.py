@@ -107,6 +107,9 @@ def test_a_run_that_fails_says_why_and_holds_up_no_other(cli: Cli) -> None:
         served.hears(f"run {whole}: finished")
         assert "unknown setting" in served.summary(unbuilt)["detail"]
         assert served.summary(killed)["invocations_stored"] > 0
+        shutil.rmtree(served.home / "runs" / killed)
+        served.ask("POST", f"/runs/{killed}/resume")
+        served.hears(f"run {killed}: failed: what run {killed} had measured is not in")
 
 
 def test_a_schedules_missed_times_are_caught_up_once(cli: Cli) -> None:
