@@ -190,6 +190,9 @@ export function dateTimeSeconds(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
+/** The pool of a machine that measures by itself. */
+export const LOCAL = "local";
+
 /** An estimate of time: "45 s", "12 min", "3 h". */
 export function duration(seconds: number): string {
   if (seconds < 100) return `${Math.round(seconds)} s`;

@@ -10,13 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from kexbench.analysis.detectable import ALPHA
-from kexbench.analysis.power import resampled_power
-from kexbench.analysis.resampling import rejections
-from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
-from kexbench.files import write_whole
-from kexbench.kits import KitError
-from kexbench.runner.host import read_host_facts
 
 from bench import report
 from bench.calibration import calibrate
@@ -27,6 +20,13 @@ from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
 from bench.scale import Scaled, measure_scale
 from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS, SCALE
+from kexbench.analysis.detectable import ALPHA
+from kexbench.analysis.power import resampled_power
+from kexbench.analysis.resampling import rejections
+from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
+from kexbench.files import write_whole
+from kexbench.kits import KitError
+from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[2]
 REPORT = ROOT / "docs" / "benchmarks.md"

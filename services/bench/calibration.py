@@ -3,11 +3,10 @@
 import statistics
 from dataclasses import dataclass
 
+from bench.lab import BATCH_NS, Lab, turns_ns
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Timer
 from kexbench.runner.party import Party
-
-from bench.lab import BATCH_NS, Lab, turns_ns
 
 BATCHES = 40
 

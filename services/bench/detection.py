@@ -4,6 +4,7 @@ import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bench.lab import BenchError, Lab
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.cases import Case
@@ -12,8 +13,6 @@ from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
 from kexbench.runner.ticket import TicketKit
-
-from bench.lab import BenchError, Lab
 
 BASELINE, SAME, COPY = "baseline", "same", "copy"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)

@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509.oid import SignatureAlgorithmOID
+
+from bench.lab import BenchError, Lab
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Key
 from kexbench.domain.material import MaterialFiles
 from kexbench.runner.party import Setting
-
-from bench.lab import BenchError, Lab
 
 _PEM = re.compile(rb"-----BEGIN ([A-Z ]+)-----[A-Za-z0-9+/=\s]+?-----END \1-----")
 _PUBLIC_KEYS: dict[Key, type] = {

@@ -21,14 +21,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
-from kexbench.analysis.rounds import Vector
-from kexbench.domain.cases import Case, KeyExchange, Protocol
-from kexbench.runner.party import Party, Setting
 
 from bench.gnutls_certificates import setting_with
 from bench.lab import BenchError, Lab, Scale
 from bench.peers import Peer
+from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
+from kexbench.analysis.rounds import Vector
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.runner.party import Party, Setting
 
 PROGRAM = "gnutls-cli"
 SUBJECT = "gnutls@system"

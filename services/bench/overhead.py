@@ -3,6 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
+from bench.lab import BATCH_NS, BenchError, Lab, Scale, turns_ns
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Timer
@@ -11,8 +12,6 @@ from kexbench.runner.order import rounds
 from kexbench.runner.party import Party
 from kexbench.runner.records import Batch
 from kexbench.runner.ticket import TicketKit
-
-from bench.lab import BATCH_NS, BenchError, Lab, Scale, turns_ns
 
 TURNS = 5
 """Of a TLS 1.2 handshake, the most of what is measured here; the ticks are read once more than there are turns."""

@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+
+from bench.lab import BATCH_NS, BenchError, Lab, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
 from kexbench.runner.records import Batch
-
-from bench.lab import BATCH_NS, BenchError, Lab, turns_ns
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
 

@@ -4,17 +4,16 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
-from kexbench.analysis.power import PowerCurve
-from kexbench.analysis.resampling import Rejections
-from kexbench.domain.hosts import HostFacts
-
 from bench.calibration import Calibration
 from bench.detection import Pools
 from bench.overhead import Overhead
 from bench.peers import Peer
 from bench.scale import Scaled, Simulated
 from bench.scale_cluster import ETCD_TAKES, MIB
+from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
+from kexbench.analysis.power import PowerCurve
+from kexbench.analysis.resampling import Rejections
+from kexbench.domain.hosts import HostFacts
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import httpx2
-from devcluster.errors import DevclusterError
-from kexbench.dispatcher.loop import INTERVAL_S
-from kexbench.domain.runs import Run, RunState
-from kexbench.execution.argo.workflows import run_workflows
-from kexbench.planning.spec import Catalogue
-from kexbench.runner.cpus import Cpus
 from lightkube.core.exceptions import ApiError
 
 from bench.lab import BenchError, Scale
 from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
 from bench.scale_dispatcher import SETTINGS, Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
+from devcluster.errors import DevclusterError
+from kexbench.dispatcher.loop import INTERVAL_S
+from kexbench.domain.runs import Run, RunState
+from kexbench.execution.argo.workflows import run_workflows
+from kexbench.planning.spec import Catalogue
+from kexbench.runner.cpus import Cpus
 
 DEADLINE_S = 900
 _HINDRANCES = (BenchError, DevclusterError, ApiError, httpx2.HTTPError, subprocess.CalledProcessError)

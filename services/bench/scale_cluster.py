@@ -13,10 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
-from devcluster.cluster import Cluster, simulated_cluster
-from devcluster.plan import State
 from httpx2 import Timeout
-from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
 from lightkube import Client, KubeConfig
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.meta_v1 import ObjectMeta
@@ -24,6 +21,9 @@ from lightkube.resources.core_v1 import ConfigMap, Event, Node, ServiceAccount
 
 from bench.lab import BenchError
 from bench.scale_dispatcher import SETTINGS
+from devcluster.cluster import Cluster, simulated_cluster
+from devcluster.plan import State
+from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
 
 PROGRAMS = ("workflow-controller", "kube-apiserver", "etcd", "kube-scheduler")
 """Whose memory is told."""

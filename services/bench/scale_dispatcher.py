@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import httpx
+from pydantic import BaseModel, TypeAdapter
+
 from kexbench.api.control_models import OpenRun
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher
@@ -17,7 +19,6 @@ from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.cluster import Cluster
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.uplink import Uplink
-from pydantic import BaseModel, TypeAdapter
 
 SETTINGS = JobSettings(
     namespace="kexbench-jobs",

@@ -5,14 +5,15 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from lightkube.models.core_v1 import NodeSpec, NodeStatus, Taint
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Node
+
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool, Toleration
 from kexbench.domain.runs import Run, Trigger
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
-from lightkube.models.core_v1 import NodeSpec, NodeStatus, Taint
-from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Node
 
 POOL_LABEL = "kexbench.dev/pool"
 POOLS = tuple(

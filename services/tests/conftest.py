@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.settings import Settings

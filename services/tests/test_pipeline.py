@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import QualificationRow, Qualifications
 from kexbench.api.models import CaseView
@@ -23,7 +24,6 @@ from kexbench.pipeline import (
 )
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
-
 from tests import builders
 
 SPEC = """\

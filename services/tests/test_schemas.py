@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel
+
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import KitProbe
@@ -13,8 +15,6 @@ from kexbench.domain.samples import Invocation
 from kexbench.runner.records import Batch, Bye, Hello, Ready, WorkerRecord, parse_record
 from kexbench.runner.ticket import Ticket
 from kexbench.schemas import generated_files
-from pydantic import BaseModel
-
 from tests.builders import (
     ECDSA,
     EXAMPLES,

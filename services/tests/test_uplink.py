@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+
 from kexbench.api.app import API_PREFIX
 from kexbench.api.models import StoredInvocation
 from kexbench.uplink import Refused, Unreachable, Uplink

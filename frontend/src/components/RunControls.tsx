@@ -4,11 +4,9 @@ import { type RefObject, useEffect, useState } from "react";
 import { cancelRun, type RunDetail, resumeRun } from "@/api/generated";
 import { isRefusedCaller } from "@/api/problem";
 import { forgetToken, knownToken } from "@/api/token";
+import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
 import { type Control, ControlDialog, controlTitle } from "./ControlDialog";
-
-/** The pool of a machine that measures by itself. */
-const LOCAL = "local";
 
 interface Props {
   run: RunDetail;

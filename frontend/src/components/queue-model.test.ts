@@ -18,6 +18,7 @@ function anEntry(changes: Partial<QueueEntry> = {}): QueueEntry {
     invocations_stored: 0,
     left_s: 240,
     wait_s: 0,
+    superseded_by: null,
     ...changes,
   };
 }
@@ -34,7 +35,7 @@ it("promises no time on a cluster, where runs may be measured side by side", () 
 
 it("says what is done about a run that was begun", () => {
   expect(turnOf(anEntry({ state: "running", wait_s: null }))).toBe("about 4 min left");
-  expect(turnOf(anEntry({ state: "building", wait_s: null }))).toBe("kits and keys are being made");
+  expect(turnOf(anEntry({ state: "building", wait_s: null }))).toBe("being prepared, takes about 4 min");
   expect(turnOf(anEntry({ state: "cancelling", wait_s: null }))).toBe("ending");
 });
 

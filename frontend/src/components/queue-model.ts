@@ -13,7 +13,7 @@ const ASKED_BY: Record<QueueEntry["trigger"], string> = {
 
 /** "about 3 min left", "next", "in about 12 min"; on a cluster only that it waits. */
 export function turnOf({ state, left_s, wait_s }: QueueEntry): string {
-  if (state === "building") return "kits and keys are being made";
+  if (state === "building") return `being prepared, takes about ${duration(left_s)}`;
   if (state === "cancelling") return "ending";
   if (state !== "queued") return `about ${duration(left_s)} left`;
   const takes = `takes about ${duration(left_s)}`;

@@ -5,6 +5,7 @@ import type { QueueEntry } from "@/api/generated";
 import { queueOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { turnOf, whyOf } from "@/components/queue-model";
 import { RunState } from "@/components/RunState";
+import { LOCAL } from "@/format";
 import { paths } from "@/paths";
 import { Empty, Failed, Loading } from "@/ui/Notes";
 import { useTitle } from "@/ui/title";
@@ -52,9 +53,10 @@ function Turns({ runs }: { runs: QueueEntry[] }) {
               <b>{turnOf(run)}</b>
             </p>
             <p>
-              {whyOf(run)} <small>Run {run.run_id}</small>
+              {whyOf(run)} <small className="whole">Run {run.run_id}</small>
             </p>
-            {run.state === "queued" ? <p>{run.pools.join(", ")}</p> : <Progress run={run} />}
+            {!run.pools.includes(LOCAL) && <p>{run.pools.join(", ")}</p>}
+            {run.state !== "queued" && <Progress run={run} />}
             {run.detail && <p className="said">{run.detail}</p>}
           </li>
         ))}

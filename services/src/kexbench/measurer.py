@@ -118,7 +118,8 @@ class Measurer:
         if folder.exists() and not folder.is_delivered():
             with suppress(StoreError, ServiceUnavailable, ApiError):
                 deliver_run(self._installation, folder)
-                folder.mark_delivered()
+                if status >= 0:  # else its runner may still be about to write
+                    folder.mark_delivered()
         if self._store.events(run_id)[-1].state.is_open:
             record(self._store, run_id, *self._end_of(process, status))
         newest = self._store.events(run_id)[-1]

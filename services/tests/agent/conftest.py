@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from kexbench.agent.environment import JobPod
 from kexbench.agent.fetch import fetch
 from kexbench.api.access import Caller, Role
@@ -24,7 +25,6 @@ from kexbench.planning.plan import make_plan
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.uplink import Uplink
-
 from tests.builders import SPEC, a_catalogue
 from tests.serving import serving
 

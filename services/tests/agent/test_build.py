@@ -1,13 +1,13 @@
 """A builder's pod sends the kit of its reference, and says that it means it."""
 
 import pytest
+
 from kexbench.agent.build import build
 from kexbench.agent.environment import BuilderPod
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.probe import PROBE_NAME
 from kexbench.uplink import Uplink
-
 from tests.agent.conftest import EXCLUSIVE, HERE, Service
 
 FAKE = SubjectRef.parse("fake@1.0")

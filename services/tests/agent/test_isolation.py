@@ -3,6 +3,7 @@
 import os
 
 import pytest
+
 from kexbench.agent.isolation import isolation_of, read_isolation
 from kexbench.domain.plans import Isolation
 

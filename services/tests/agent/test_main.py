@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from kexbench.agent import __main__ as agent
 from kexbench.agent.environment import BuilderPod, JobPod, SchedulePod
 from kexbench.agent.measure import NotIsolated, RunnerFailed

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+
 from kexbench.agent import measure as measuring
 from kexbench.agent.isolation import Found
 from kexbench.agent.measure import REMEDY, NotIsolated, RunnerFailed, measure
@@ -19,7 +20,6 @@ from kexbench.files import write_whole
 from kexbench.runner.results import read_results
 from kexbench.store.port import InvocationKey, SampleRow, Selection
 from kexbench.uplink import Refused, Unreachable
-
 from tests.agent.conftest import SHARED, Pod, Service
 
 CONFINED = Found(Isolation.EXCLUSIVE, "the pod has CPUs 1 for itself")

@@ -1,10 +1,10 @@
 """A schedule's pod asks for the run of a time, and other pods for the same time for no other run."""
 
 import pytest
+
 from kexbench.agent.environment import SchedulePod
 from kexbench.agent.submit import submit
 from kexbench.uplink import Refused, Uplink
-
 from tests.agent.conftest import EXCLUSIVE, Service
 
 NIGHTLY = EXCLUSIVE.replace("name: example", "name: nightly") + 'schedule: "0 3 * * *"\n'

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+
 from kexbench.analysis.bisect import (
     MOST_READINGS,
     READINGS_PER_BUILD,

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from kexbench.analysis.bisect_readings import Logs, logs_of
 from kexbench.domain.samples import Metric
-
 from tests.builders import ECDSA, RSA, a_run, an_invocation, an_outcome
 
 GOOD, BAD, COMMIT = "fake@1.0", "fake@1.1", "fake@1.0.5"

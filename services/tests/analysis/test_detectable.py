@@ -5,6 +5,7 @@ import pytest
 import scipy
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.analysis.detectable import ALPHA, POWER, invocations_for, pair_sd_of, smallest_detectable_change
 from kexbench.analysis.resampling import excludes_one
 

@@ -7,6 +7,7 @@ import pytest
 import scipy
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.analysis.estimates import RatioEstimate, compare, estimate_median, verdict
 from kexbench.analysis.rounds import Batches
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.pairs import batches_of, pair_verdict
 from kexbench.domain.samples import Invocation, Metric
-
 from tests.builders import ECDSA, RSA, SPEC, a_run, an_invocation, an_outcome
 
 ONE, TWO = "fake@1.0", "fake@1.1"

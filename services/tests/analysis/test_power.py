@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy
+
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.power import PowerCurve, resampled_power
 from kexbench.analysis.resampling import excludes_one

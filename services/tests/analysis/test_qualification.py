@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.qualification import CaseQualification, qualify_case
 

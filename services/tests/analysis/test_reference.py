@@ -1,6 +1,7 @@
 """Published and measured tables side by side, and the pairs that stand the other way round."""
 
 import pytest
+
 from kexbench.analysis.estimates import MedianEstimate
 from kexbench.analysis.reference import NS_PER_SECOND, measured_rows, rate_of, rate_ratio, swaps
 from kexbench.domain.plans import ReferenceRow, ReferenceTable

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.resampling import Rejections, excludes_one, partition, rejections, wilson
 from kexbench.analysis.rounds import Vector

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.analysis.rounds import all_positive, by_round, log_ratios, medians
 
 costs = st.floats(1, 1e9)

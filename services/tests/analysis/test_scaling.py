@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kexbench.analysis.scaling import Coefficient, ScalingFit, efficiencies, fit_scaling
 
 COUNTS = (1, 2, 4, 8, 16)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import HostMove, host_moves, through_sentinel

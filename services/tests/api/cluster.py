@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 from fastapi import FastAPI
+
 from kexbench.api.access import Caller
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.api.dependencies import Planner, Supplies
@@ -22,7 +23,6 @@ from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.conftest import ClientOf
 from tests.builders import HOST, NOON, SPEC, a_catalogue, a_kit
 

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
+
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.api.tokens import sign_run_token

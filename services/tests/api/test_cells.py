@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
+
 from kexbench.api.cells import (
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
@@ -20,7 +21,6 @@ from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
 from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
-
 from tests.builders import NOON, RSA, a_plan
 
 CASE = a_plan().case(RSA)

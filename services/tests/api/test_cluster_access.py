@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
+
 from kexbench.api.access import Caller
 from kexbench.api.cluster_access import JOB_LABEL, RUN_LABEL, SCHEDULE_LABEL, Accounts, ClusterGatekeeper, Reviewed
 from kexbench.api.tokens import TokenError

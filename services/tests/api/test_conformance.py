@@ -10,6 +10,8 @@ import pytest
 import schemathesis
 from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import allow_header_conformance, negative_data_rejection
+
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.domain.plans import SENTINEL
@@ -17,8 +19,6 @@ from kexbench.domain.runs import RunState
 from kexbench.schemas import generated_files
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
-from schemathesis.specs.openapi.checks import allow_header_conformance, negative_data_rejection
-
 from tests.api.conftest import SECRET, ClientOf
 from tests.builders import NOON, REFERENCE, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 

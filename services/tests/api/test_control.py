@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import httpx
 import pytest
+
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem, token
 from tests.builders import HOST, a_run, an_event, an_invocation

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import httpx
+
 from kexbench.api.monitoring import Monitoring
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.conftest import assert_problem, put, token
 from tests.builders import NOON, a_run, an_event, an_invocation
 

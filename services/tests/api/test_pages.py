@@ -5,10 +5,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.builders import ECDSA, HOST, NOON, RSA, a_kit, a_run, an_invocation
 
 ONE = "openssl@system+relink=1"

@@ -5,12 +5,12 @@ import io
 from datetime import timedelta
 
 import httpx
+
 from kexbench import __version__
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import OutcomeKind
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS
-
 from tests.api.conftest import assert_problem
 from tests.builders import ECDSA, HOST, NOON, REFERENCE, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation
 from kexbench.runner.cpus import Cpus
@@ -11,7 +12,6 @@ from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import turns
 from kexbench.runner.ticket import Ticket, TicketKit
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.builders import QUIET, SPEC, a_run, a_ticket
 from tests.conftest import FakeKit
 

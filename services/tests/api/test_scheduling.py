@@ -5,9 +5,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem, token
 

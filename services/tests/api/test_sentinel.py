@@ -5,12 +5,12 @@ from typing import Any
 
 import httpx
 import pytest
+
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Timer
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.builders import HOST, NOON, SPEC, a_kit, a_run, an_invocation
 
 ONE, TWO = "fake@1.0", "fake@1.1"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.runner.ticket import JobOrder
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Selection
-
 from tests.api.cluster import ClusterApi, an_attempt, cluster_api
 from tests.api.conftest import ClientOf, assert_problem
 from tests.builders import HOST, an_invocation

@@ -5,11 +5,11 @@ from typing import Any
 
 import httpx
 import pytest
+
 from kexbench.api.tokens import TokenError, bearer_of, sign_run_token
 from kexbench.api.uploading import MAX_UPLOAD_BYTES
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Timer
-
 from tests.api.conftest import SECRET, assert_problem, put, token
 from tests.builders import RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import API_PREFIX, create_app
 from kexbench.api.uploading import MAX_UPLOAD_BYTES
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import a_run, an_event
 

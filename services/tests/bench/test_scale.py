@@ -1,6 +1,8 @@
 """What the benchmark of scale plans, simulates and reads of it; a real simulated cluster is `make bench`."""
 
 import pytest
+from lightkube.models.core_v1 import Taint
+
 from bench.lab import QUICK, BenchError
 from bench.report import scale_table
 from bench.scale import Scaled, Simulated, measure_scale
@@ -9,8 +11,6 @@ from bench.scale_dispatcher import Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale, spec_text
 from kexbench.execution.argo.cluster import Phase
 from kexbench.runner.cpus import Cpus
-from lightkube.models.core_v1 import Taint
-
 from tests.builders import a_catalogue
 from tests.execution.argo.fake_cluster import FakeCluster
 

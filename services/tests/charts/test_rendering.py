@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import yaml
+
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.repositories import read_repositories
 from kexbench.settings import Settings
-
 from tests.charts.test_chart import CHART, ROOT
 
 EXAMPLES = sorted((CHART / "ci").glob("*.yaml"))

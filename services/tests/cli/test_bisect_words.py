@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import typer
+
 from kexbench.analysis.bisect import Found, Next, Unsure, next_step
 from kexbench.cli.bisect_notes import CaseLogs, Failure, Measurement, Notes, NotesFile
 from kexbench.cli.bisect_words import Answer, answer, print_answer
 from kexbench.kits.githistory import Commit
-
 from tests.builders import ECDSA, RSA, a_plan
 
 CASES = tuple(case for case in a_plan().cases if case.case_id == RSA)

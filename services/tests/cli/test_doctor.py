@@ -2,12 +2,12 @@
 
 import pytest
 import typer
+from rich.console import Console
+
 from kexbench.cli import doctor
 from kexbench.cli.doctor import examination_table, summary
 from kexbench.runner.doctor.check import Check
 from kexbench.runner.doctor.examine import Examination
-from rich.console import Console
-
 from tests.cli.conftest import Cli
 
 MIXED = Examination(

@@ -5,9 +5,10 @@ import shutil
 import signal
 from collections import Counter
 
+import httpx
 import pytest
-from kexbench.execution.folder import RunFolder
 
+from kexbench.execution.folder import RunFolder
 from tests.cli.conftest import TIMEOUT_S, Cli
 from tests.cli.queueing import Serving, in_the_store, serving, until
 from tests.conftest import FakeKit
@@ -106,6 +107,9 @@ def test_a_run_that_fails_says_why_and_holds_up_no_other(cli: Cli) -> None:
         served.hears(f"run {whole}: finished")
         assert "unknown setting" in served.summary(unbuilt)["detail"]
         assert served.summary(killed)["invocations_stored"] > 0
+        shutil.rmtree(served.home / "runs" / killed)
+        served.ask("POST", f"/runs/{killed}/resume")
+        served.hears(f"run {killed}: failed: what run {killed} had measured is not in")
 
 
 def test_a_schedules_missed_times_are_caught_up_once(cli: Cli) -> None:
@@ -131,6 +135,11 @@ def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:
         assert f"{url}/runs/{run_id}" in asked.err
         assert "nothing waits" in cli("queue").out
         assert cli("queue", "--json").json() == {"runs": []}
+        token = cli("token").out.strip()
+        cancelled = httpx.post(
+            f"{url}/api/v1/runs/{run_id}/cancel", headers={"Authorization": f"Bearer {token}"}, trust_env=False
+        )
+        assert "there is nothing to cancel" in cancelled.json()["detail"]
         again = cli("runs", "resume", run_id)
         assert again.status == 1
         assert "has all its invocations" in again.err

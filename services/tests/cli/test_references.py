@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import typer
+
 from kexbench.cli.references import absolute_reference, typed_reference
 
 ADDRESSES = ("openssl@tarball:https://example.org/a.tar.gz", "openssl@git:https://example.org/openssl.git#master")

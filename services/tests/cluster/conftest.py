@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from devcluster.cluster import Cluster, running_cluster
 from devcluster.control_plane import kubectl_command
 from devcluster.plan import State
-
 from tests.cluster.kexbench import Kexbench, installed
 from tests.cluster.kubectl import Kubectl, KubectlError
 from tests.cluster.pods import NAMESPACE

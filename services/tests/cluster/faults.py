@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from devcluster.cluster import Cluster
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
+from devcluster.cluster import Cluster
 from tests.cluster.kexbench import JOBS
 from tests.cluster.kubectl import Kubectl
 

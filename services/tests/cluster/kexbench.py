@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from devcluster.cluster import Cluster
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from devcluster.cluster import Cluster
 from tests.cluster.kubectl import Kubectl
 
 NAMESPACE, JOBS = "kexbench", "kexbench-jobs"

@@ -4,7 +4,6 @@ from typing import Any
 
 from devcluster.images import kexbench_image
 from devcluster.plan import POOL_LABEL
-
 from tests.cluster.kubectl import Kubectl
 
 NAMESPACE = "test-devcluster"

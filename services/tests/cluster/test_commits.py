@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from devcluster.cluster import Cluster
-from devcluster.plan import HOST
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
+from devcluster.cluster import Cluster
+from devcluster.plan import HOST
 from tests.cluster.kexbench import NAMESPACE, VALUES, Kexbench, a_spec
 from tests.cluster.kubectl import Kubectl
 from tests.watch.repositories import Shared

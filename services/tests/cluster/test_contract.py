@@ -9,14 +9,14 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
-from kexbench.execution.argo.cluster import ClusterError
-from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
-from kexbench.execution.argo.workflows import run_workflows
 from lightkube import Client, KubeConfig
 from lightkube.models.core_v1 import Container, PodSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, Pod
 
+from kexbench.execution.argo.cluster import ClusterError
+from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
+from kexbench.execution.argo.workflows import run_workflows
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.contract import LABELS, ClusterContract
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
 from devcluster.binaries import ARGO_LINES
 from devcluster.cluster import Cluster
 from devcluster.plan import ARGO_LINE
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
-
 from tests.cluster.kubectl import Kubectl, KubectlError
 from tests.execution.argo.test_workflows import SNAPSHOTS
 

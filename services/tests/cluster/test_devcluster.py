@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from devcluster.cluster import Cluster
 from devcluster.plan import POOL_LABEL, State
-
 from tests.cluster.kubectl import Kubectl, KubectlError
 from tests.cluster.pods import POD_TIMEOUT_S, printed_by, workflow
 

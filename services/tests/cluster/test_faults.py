@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from devcluster.cluster import Cluster
 
+from devcluster.cluster import Cluster
 from tests.cluster.faults import duplicate, first_results_of, kill_argo, without_kubelet
 from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench
 from tests.cluster.kubectl import Kubectl

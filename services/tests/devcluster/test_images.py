@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
+
 from devcluster.archive import Image, write_archive
 from devcluster.cache import CHECKOUT, made_once
 from devcluster.debian import listed_packages

@@ -1,6 +1,7 @@
 """How the nodes of the devcluster share a machine."""
 
 import pytest
+
 from devcluster.binaries import ARGO_LINES
 from devcluster.cache import HERE
 from devcluster.node import VOLUME_COUNT, VOLUMES

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 from hypothesis import strategies as st
+
 from kexbench.domain.cases import Case, CpuFeatures
 from kexbench.domain.dimensions import (
     CURVES,

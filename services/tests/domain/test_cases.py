@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol, impossible
-from kexbench.domain.dimensions import CURVES, EC_GROUPS, Key, Method, group_fits
 from pydantic import ValidationError
 
+from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol, impossible
+from kexbench.domain.dimensions import CURVES, EC_GROUPS, Key, Method, group_fits
 from tests.domain.spaces import FIRST_POINTS, GROUPS_OF, VARIATIONS, points
 
 ECDHE = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-ECDSA", "curve": "P-256", "group": "X25519"}

@@ -6,8 +6,8 @@ import shutil
 import subprocess
 
 import pytest
-from kexbench.domain.cpu_features import ENVIRONMENTS, WORD_0, WORD_1, CpuFeatures, mask
 
+from kexbench.domain.cpu_features import ENVIRONMENTS, WORD_0, WORD_1, CpuFeatures, mask
 from tests.domain.test_cases import a_case
 
 ALWAYS_SET = 1 << 10

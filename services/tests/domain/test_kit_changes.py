@@ -4,7 +4,6 @@ from kexbench.domain.kit_changes import BYTES_TOLERANCE, compare_kits, compare_p
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.probes import KitProbe
 from kexbench.domain.samples import OutcomeKind
-
 from tests.builders import a_kit, a_probe
 
 

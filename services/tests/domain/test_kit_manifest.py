@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kexbench.domain.kits import BuildProfile, KitManifest, Licence, Package, SubjectRef
-from kexbench.domain.variants import Variant
 from pydantic import ValidationError
 
+from kexbench.domain.kits import BuildProfile, KitManifest, Licence, Package, SubjectRef
+from kexbench.domain.variants import Variant
 from tests.builders import assert_golden
 
 GOLDEN = Path(__file__).parents[3] / "bench-specs/schema/examples/kit-manifest.json"

@@ -3,9 +3,9 @@
 from typing import get_args
 
 import pytest
+
 from kexbench.domain.dimensions import Cipher, Key, Protocol, Resumption
 from kexbench.domain.probes import DEFAULTS, FULL_HANDSHAKES, Dimension, Feature, tried
-
 from tests.builders import a_probe
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
+
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.runs import RunEvent
 from kexbench.domain.samples import Invocation, Metric, Sample
-from pydantic import ValidationError
-
 from tests.builders import HOST, a_run, an_event, an_invocation
 
 INVOCATION = an_invocation(a_run(), cpu_ns={"fake@1.0": [1, 2]})

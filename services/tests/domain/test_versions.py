@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.versions import upstream_version, version_key
 
 IN_ORDER = [

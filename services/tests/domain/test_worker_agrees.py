@@ -6,10 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.cases import Case, impossible
 from kexbench.domain.dimensions import Method
 from kexbench.settings import Settings
-
 from tests.domain.spaces import FIRST_POINTS, sample
 
 SAMPLE = 4000

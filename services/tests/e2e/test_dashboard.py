@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-
 from tests.api.cluster import cluster_app
 from tests.cli.conftest import Cli
 from tests.serving import serving

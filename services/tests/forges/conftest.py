@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from kexbench.forges import Forge, forge_of
 
+from kexbench.forges import Forge, forge_of
 from tests.forges.fake import FakeForge
 from tests.forges.fake_gitea import FakeGitea
 from tests.forges.fake_github import FakeGitHub

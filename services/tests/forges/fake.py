@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
+
 from kexbench.forges import ForgeConfig, PullRequest
 from kexbench.forges.config import Kind
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from kexbench.forges import CommitStatus, ForgeError, PullRequest, forge_of
 from kexbench.forges.comments import marked
 from kexbench.forges.port import State
-
 from tests.forges.conftest import Spoken
 from tests.forges.fake import OURSELVES, PAGE_MAX, SOMEBODY
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
+
 from kexbench.forges import CommitStatus, ForgeConfig, NoForge, forge_of
 from kexbench.forges.comments import is_marked, marked
 from kexbench.forges.rest import again_after
-from pydantic import ValidationError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TOKEN = Path("/run/secrets/token")

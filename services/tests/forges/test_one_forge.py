@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+
 from kexbench.forges import ForgeError
 from kexbench.forges.comments import marked
-
 from tests.forges.conftest import Spoken
 from tests.forges.fake import OURSELVES, SOMEBODY, Status
 from tests.forges.test_contract import COMMIT, STATUS, a_pull, seen

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.forges.webhooks import Delivery, WebhookError, read_delivery
 
 SECRET = "it's a secret"

@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 from kexbench.forges.markdown import LONGEST, code
 from kexbench.forges.words import (
     ROWS_MAX,
@@ -18,8 +21,6 @@ from kexbench.forges.words import (
     is_worth_saying,
     verdict,
 )
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 COMMIT = "6dcb09b"
 SPEC = DrySpec("bench-specs/quickstart.yaml", 18, 4, (("pool-a", 12.4), ("pool-b", 70.0)), 3, 25.0, 0.005)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from kexbench.domain.pools import Pool
 from kexbench.planning.pools import read_pools
 

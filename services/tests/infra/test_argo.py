@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import yaml
+
 from devcluster.binaries import ARGO_LINES
 from devcluster.cache import HERE
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.workflows import KEPT_S, POD_KEPT
-
 from tests.infra.conftest import Tools
 from tests.infra.pools import CHART, ROOT
 

@@ -4,12 +4,12 @@ from itertools import pairwise
 from typing import Any
 
 import yaml
+from jsonschema import Draft202012Validator
+
 from devcluster.images import kexbench_image
 from devcluster.plan import nodes
-from jsonschema import Draft202012Validator
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
-
 from tests.infra.pools import CHART, ROOT, pools_of
 
 KIND = ROOT / "infra" / "kind"

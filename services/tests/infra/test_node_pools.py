@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from kexbench.domain.pools import Pool
 
+from kexbench.domain.pools import Pool
 from tests.infra.conftest import ToolError, Tools
 from tests.infra.pools import CHART, ROOT, pools_of
 

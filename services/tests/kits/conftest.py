@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.kits.provider import Provider

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from kexbench.domain.kits import KitManifest
 from kexbench.kits.recipe import MANIFEST_NAME
-
 from tests.builders import a_kit
 
 WORKER = {"bin/worker": b"\x7fELF a worker"}

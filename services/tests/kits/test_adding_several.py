@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import KitError, Shelf
 from kexbench.kits.attempts import builds_at_once

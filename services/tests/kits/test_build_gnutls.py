@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits.autotools import Autotools
 from kexbench.kits.build_gnutls import GnutlsRecipe
 from kexbench.kits.build_nettle import NETTLE

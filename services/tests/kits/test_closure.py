@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits.closure import collect, is_libc, needed
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits.deb_source import DebSourceOrigin
 from kexbench.kits.errors import StepFailed

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits import KitError
 from kexbench.kits.debian import DebianProvider
 from kexbench.kits.mirrors import Mirror

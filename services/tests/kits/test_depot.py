@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 from threading import Barrier
 
 import pytest
+
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan, PlannedSubject
 from kexbench.kits import depot as depots
@@ -19,7 +20,6 @@ from kexbench.kits import shelf as shelves
 from kexbench.kits.attempts import file_name
 from kexbench.kits.depot import FRESH, Depot
 from kexbench.kits.transport import DamagedKit, pack, unpack
-
 from tests.builders import a_plan
 
 from .laid_out import lay_out

@@ -1,6 +1,7 @@
 """Whose fault it is that a kit cannot be made."""
 
 import pytest
+
 from kexbench.kits import KitError
 from kexbench.kits.errors import Stage, likely_cause
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from kexbench.kits.fake import SETTINGS
 from kexbench.runner.worker import Worker
 from kexbench.settings import Settings
-
 from tests.conftest import FakeKit
 
 NEVER_WRITTEN = {"version", "architecture", "emulated"}

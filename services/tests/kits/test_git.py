@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.git import GitOrigin

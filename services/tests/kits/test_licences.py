@@ -1,6 +1,7 @@
 """The licences of a kit are those of its library's version and of what is bundled, and never guessed."""
 
 import pytest
+
 from kexbench.domain.kits import Library, Package
 from kexbench.kits.licences import licence_of
 

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits import KitError
 from kexbench.kits.target import this_architecture
 from kexbench.kits.tree import find_tree

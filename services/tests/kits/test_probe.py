@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import Launch, Library, SubjectRef
 from kexbench.domain.probes import FULL_HANDSHAKES, Feature, KitProbe, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
@@ -14,7 +15,6 @@ from kexbench.kits.probe import prove
 from kexbench.kits.provider import Provider
 from kexbench.kits.target import target_for
 from kexbench.kits.verify import KitCheck
-
 from tests.builders import a_kit, a_probe
 
 from .conftest import STANDIN

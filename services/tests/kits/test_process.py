@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits.errors import StepFailed, likely_cause
 from kexbench.kits.process import Attempt
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.samples import OutcomeKind
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
@@ -14,7 +15,6 @@ from kexbench.runner.cpus import Cpus
 from kexbench.runner.party import Dropped, Setting
 from kexbench.runner.ticket import TicketKit
 from kexbench.settings import Settings
-
 from tests.builders import a_run, a_ticket
 
 ONE = "fake@1.0"

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import KitManifest
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop
 from kexbench.kits.debian import DebianProvider

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop, default_providers
 from kexbench.settings import Settings
 

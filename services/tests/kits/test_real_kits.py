@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from kexbench.domain.kits import Launch, SubjectRef
 from kexbench.domain.versions import version_key
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop

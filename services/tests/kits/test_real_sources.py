@@ -11,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import Shelf, WorkerSource, Workshop
 from kexbench.kits.build_openssl import OpensslRecipe

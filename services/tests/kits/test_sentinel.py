@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import KitError, Shelf
 

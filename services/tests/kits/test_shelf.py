@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError, Shelf
 

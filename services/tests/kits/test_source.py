@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.errors import StepFailed

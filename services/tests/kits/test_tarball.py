@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import Package
 from kexbench.kits import KitError
 from kexbench.kits.source import SourceProvider

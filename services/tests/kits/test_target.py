@@ -4,6 +4,7 @@ import platform
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.build_openssl import OpensslRecipe

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.kits import KitManifest
 from kexbench.kits import transport
 from kexbench.kits.recipe import MANIFEST_NAME

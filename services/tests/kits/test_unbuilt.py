@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.versions import version_key
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.unbuilt import told_version, unpack, version_in

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from kexbench.kits import KitError
 from kexbench.kits.archives import archive_members
 from kexbench.kits.errors import StepFailed

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError, WorkerSource, Workshop
 from kexbench.kits.build_openssl import OpensslRecipe

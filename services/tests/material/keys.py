@@ -5,6 +5,7 @@ from typing import Any
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, mldsa, padding, rsa
+
 from kexbench.domain.cases import Case
 from kexbench.material import der
 

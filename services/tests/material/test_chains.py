@@ -6,11 +6,11 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
 from kexbench.domain.dimensions import Key
 from kexbench.material import der
 from kexbench.material.make import make_key_pair
 from kexbench.material.shelf import MaterialShelf
-
 from tests.material.keys import KEYS, a_case, says_pss, verify
 
 

@@ -10,6 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.dimensions import CURVES, DH_BITS, RSA_BITS_MIN
 from kexbench.material.make import KeyPair, make_key_pair, shipped_dh_parameters

@@ -6,6 +6,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import ocsp
+
 from kexbench.domain.cases import OCSP_MAX
 from kexbench.domain.material import least_ocsp_bytes
 from kexbench.material import der
@@ -13,7 +14,6 @@ from kexbench.material.keys import load_signer
 from kexbench.material.make import make_chain, make_key_pair
 from kexbench.material.ocsp import make_ocsp_response
 from kexbench.material.shelf import MaterialShelf
-
 from tests.material.keys import KEYS, a_case, verify
 
 

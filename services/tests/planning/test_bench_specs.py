@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, parse_document
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
-
 from tests.builders import BENCH_SPECS, CATALOGUE, REFERENCE, SPEC, a_plan
 
 DOCUMENTS = sorted(BENCH_SPECS.glob("*.yaml"))

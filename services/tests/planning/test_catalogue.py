@@ -3,10 +3,10 @@
 from datetime import date
 
 import pytest
+
 from kexbench.planning.catalogue import read_catalogue, tracked
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.spec import CatalogueEntry
-
 from tests.builders import BENCH_SPECS
 
 HEAD = "apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries:\n  openssl:\n"

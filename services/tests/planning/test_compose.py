@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.cases import Case, impossible
 from kexbench.domain.dimensions import Method, Protocol, Resumption
 from kexbench.domain.kits import SubjectRef
@@ -23,7 +24,6 @@ from kexbench.planning.compose import (
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
-
 from tests.builders import a_catalogue
 from tests.domain.spaces import sample
 

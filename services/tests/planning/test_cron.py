@@ -1,9 +1,9 @@
 """The times of a schedule: what is taken, and what people read where they are none."""
 
 import pytest
+
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.schedule import read_schedule
-
 from tests.builders import SPEC, a_plan
 
 

@@ -4,11 +4,11 @@ import pytest
 import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
+from yaml.nodes import Node
+
 from kexbench.planning import documents
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, parse_document
-from yaml.nodes import Node
-
 from tests.builders import CATALOGUE, REFERENCE, SPEC, a_plan
 
 WHOLE_SPEC = SPEC + REFERENCE

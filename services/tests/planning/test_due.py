@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.schedules import Schedule
 from kexbench.planning.schedule import due
 

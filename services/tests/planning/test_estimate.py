@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+
 from kexbench.domain.cases import Case
 from kexbench.planning.estimate import handshake_seconds
-
 from tests.builders import SPEC, a_plan
 
 

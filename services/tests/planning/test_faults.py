@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from kexbench.planning.documents import DocumentError
 
+from kexbench.planning.documents import DocumentError
 from tests.builders import SPEC, a_plan, assert_golden
 
 FAULTS = sorted((Path(__file__).parent / "faults").glob("*.yaml"))

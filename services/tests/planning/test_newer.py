@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import SubjectRef
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError

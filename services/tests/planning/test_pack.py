@@ -5,6 +5,7 @@ from itertools import chain
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.plans import Job
 from kexbench.planning.pack import JOBS_PER_CELL, LONGEST_JOB_S, jobs
 

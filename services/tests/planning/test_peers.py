@@ -1,8 +1,8 @@
 """Peers: the fixed other side of a case, named like a subject."""
 
 import pytest
-from kexbench.planning.documents import DocumentError
 
+from kexbench.planning.documents import DocumentError
 from tests.builders import SPEC, a_plan
 
 

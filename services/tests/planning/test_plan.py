@@ -8,6 +8,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic.alias_generators import to_camel
+
 from kexbench.domain.cases import FIRST_FIELDS, Case, CpuFeatures, impossible
 from kexbench.domain.dimensions import (
     CURVES,
@@ -24,8 +26,6 @@ from kexbench.domain.dimensions import (
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.planning import expand, pack
 from kexbench.planning.documents import DocumentError
-from pydantic.alias_generators import to_camel
-
 from tests.builders import REFERENCE, SPEC, a_plan
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
+
 from kexbench.domain.pools import Pool, Toleration
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
-
 from tests.builders import BENCH_SPECS, SPEC, a_catalogue, assert_golden
 
 POOLS = """\

@@ -5,9 +5,9 @@ from itertools import count
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.planning.queue import QueuedRun, in_order, next_run, priority_of, superseded
-
 from tests.builders import NOON
 
 SPECS = ("alpha", "beta", "gamma")

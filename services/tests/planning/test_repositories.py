@@ -1,6 +1,7 @@
 """The watched repositories as they are written: what is left out, and every fault at its place."""
 
 import pytest
+
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.repositories import read_repositories
 

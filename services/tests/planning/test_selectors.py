@@ -1,12 +1,12 @@
 """Selectors of a spec: what names a subject, and what is told where nothing does."""
 
 import pytest
+
 from kexbench.domain.kits import SubjectRef
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import make_plan
 from kexbench.planning.subjects import with_sources
-
 from tests.builders import CATALOGUE, SPEC, a_catalogue, a_plan
 
 

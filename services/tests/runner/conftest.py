@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.material import MaterialFiles
@@ -11,7 +12,6 @@ from kexbench.domain.plans import Job, Measure
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.records import Batch
 from kexbench.runner.ticket import Ticket, TicketKit
-
 from tests.conftest import FakeKit
 
 RSA = Case(protocol=Protocol.TLS_1_2, key_exchange=KeyExchange.RSA, rsa_bits=2048)

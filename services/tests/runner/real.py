@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job, Measure
@@ -16,7 +17,6 @@ from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
 from kexbench.runner.ticket import Ticket, TicketKit
 from kexbench.settings import Settings
-
 from tests.runner.conftest import QUIET, UNPINNED
 
 OPENSSL, GNUTLS = "openssl@system", "gnutls@system"

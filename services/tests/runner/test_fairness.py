@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.samples import Invocation
 from kexbench.runner import job
 from kexbench.runner.invocation import WARM_UP_BATCHES, measure_invocation
 from kexbench.runner.order import Turn
 from kexbench.runner.ticket import Ticket
 from kexbench.runner.worker import Worker
-
 from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
 
 BASE, SECOND, THIRD = "fake@1.0+noise=0", "fake@1.1+noise=0", "fake@1.2+noise=0"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.runner import party as module
 from kexbench.runner.invocation import measure_invocation, samples_of
@@ -15,7 +16,6 @@ from kexbench.runner.party import setup_request
 from kexbench.runner.records import Batch, Hello, Record
 from kexbench.runner.ticket import Ticket
 from kexbench.runner.worker import Worker
-
 from tests.runner.conftest import ECDHE, QUIET, RSA, UNPINNED, MakeTicket, a_batch
 
 Measure = Callable[[Ticket], Invocation]

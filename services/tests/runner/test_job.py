@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.samples import OutcomeKind
 from kexbench.runner.job import allowed_s, measure_job
 from kexbench.runner.results import append_line, read_lines, read_results
 from kexbench.runner.ticket import Ticket
-
 from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
 
 SUBJECT = "fake@1.0+noise=0"

@@ -4,6 +4,7 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.plans import Job
 from kexbench.runner.order import rounds, turns
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+
 from kexbench.runner.invocation import _Parties
 from kexbench.runner.party import Party, Setting
 from kexbench.runner.records import Batch
-
 from tests.runner.conftest import RSA, UNPINNED, MakeTicket, a_batch
 
 SUBJECT = "fake@1.0+noise=0"

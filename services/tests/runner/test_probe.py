@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Launch
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeFailed, tried
 from kexbench.runner.probe import MAX_ENDED_WORKERS, WorkerProber
-
 from tests.conftest import FakeKit
 from tests.runner.test_worker import HELLO
 

@@ -3,9 +3,9 @@
 from statistics import median
 
 import pytest
+
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric, Negotiated
-
 from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, values
 
 __all__ = ["measure_real"]

@@ -1,6 +1,7 @@
 """What this machine's own libraries prove of themselves: plausible features, and defaults that tell them apart."""
 
 import pytest
+
 from kexbench.domain.kit_changes import compare_kits
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe
@@ -9,7 +10,6 @@ from kexbench.kits.system import SystemProvider
 from kexbench.material.shelf import MaterialShelf
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
-
 from tests.runner.real import GNUTLS, OPENSSL, missing
 
 pytestmark = pytest.mark.real

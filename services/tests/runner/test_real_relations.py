@@ -1,9 +1,9 @@
 """What must hold between the real libraries' own numbers, whatever the machine: relations, no figures."""
 
 import pytest
+
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
-
 from tests.runner.real import GNUTLS, OPENSSL, MeasureReal, a_case, measure_real, values
 
 __all__ = ["measure_real"]

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kexbench.domain.samples import Invocation, Outcome, OutcomeKind, Sample
 from kexbench.runner import job
 from kexbench.runner.order import Turn
 from kexbench.runner.results import read_results
 from kexbench.runner.ticket import Ticket
-
 from tests.builders import a_run, a_ticket, an_invocation, an_outcome
 from tests.runner.conftest import QUIET, UNPINNED, MakeTicket
 

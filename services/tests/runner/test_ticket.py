@@ -5,7 +5,6 @@ from pathlib import Path
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.runner.ticket import JobOrder
-
 from tests.builders import SPEC, a_kit, a_run
 
 PEERS = SPEC.replace("ECDHE-ECDSA]", 'ECDHE-ECDSA]\n  peer: ["-", "server:fake@3.0"]')

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from kexbench.domain.plans import Measure
 from kexbench.runner.cpus import Cpus
 from kexbench.runner.order import Turn
 from kexbench.runner.ticket import Ticket
 from kexbench.runner.transcript import transcript
-
 from tests.runner.conftest import ECDHE, RSA, UNPINNED, MakeTicket
 
 SUBJECT = "fake@1.0+noise=0+seed=7"

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.kits import Launch
 from kexbench.runner.worker import Worker, WorkerCrashed, WorkerHung
-
 from tests.conftest import FakeKit
 
 HELLO = (

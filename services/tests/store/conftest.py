@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
-
 from tests.builders import ECDSA, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, dies_after, medians, started
 

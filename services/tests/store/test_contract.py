@@ -7,12 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
-
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 
 pytestmark = pytest.mark.xdist_group("store")

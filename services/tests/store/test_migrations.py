@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import StoreError
-
 from tests.builders import a_run
 
 pytestmark = pytest.mark.xdist_group("store")

@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 import pytest
+
 from kexbench.domain.commits import Commit
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.store.port import Store
-
 from tests.builders import NOON, SPEC, a_run, an_event
 
 pytestmark = pytest.mark.xdist_group("store")

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
+
 from kexbench.domain.samples import Metric, Timer
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations
 from kexbench.store.port import Selection
 from kexbench.store.rows import Row
-
 from tests.builders import RSA, SPEC, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
 

@@ -11,7 +11,6 @@ from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from kexbench.store.port import Selection
-
 from tests.builders import SPEC, a_run, an_invocation
 
 COUNT = 80

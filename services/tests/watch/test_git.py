@@ -5,13 +5,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+
 from kexbench.domain.commits import NO_COMMIT
 from kexbench.domain.moments import EARLIEST
 from kexbench.planning.commits import Files
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
 from kexbench.watch.git import GitSource
 from kexbench.watch.source import SourceError
-
 from tests.watch.repositories import Shared, git
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+
 from kexbench.api.app import API_PREFIX
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
@@ -17,7 +18,6 @@ from kexbench.uplink import Found, Unreachable, Uplink
 from kexbench.watch.control import ApiControl
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
-
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
 from tests.serving import serving
 from tests.watch.repositories import Shared, git

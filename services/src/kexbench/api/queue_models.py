@@ -29,6 +29,7 @@ class QueueEntry(Answer):
         description="estimated time of all that is before it; null once it is begun, and on a cluster, where runs may "
         "be measured side by side"
     )
+    superseded_by: str | None = Field(description="the newer run of its line that it will be cancelled for")
 
 
 class QueueView(Answer):

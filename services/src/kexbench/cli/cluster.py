@@ -2,7 +2,6 @@
 `migrate`, which a cluster's installation begins with.
 """
 
-import getpass
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -17,7 +16,7 @@ from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.api.tokens import sign_role_token
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.client import ApiClient
+from kexbench.client import ApiClient, user_name
 from kexbench.domain.runs import RunState
 from kexbench.pipeline import read_spec
 from kexbench.service import ServiceUnavailable, lasting_service, reach_service
@@ -152,4 +151,4 @@ def token() -> None:
     address = lasting_service(Settings())
     if address is None:
         raise ServiceUnavailable("no kexbench serve runs here: start it, then ask again")
-    out.print(sign_role_token(getpass.getuser(), "submitter", address.secret, now=datetime.now(UTC)), soft_wrap=True)
+    out.print(sign_role_token(user_name(), "submitter", address.secret, now=datetime.now(UTC)), soft_wrap=True)

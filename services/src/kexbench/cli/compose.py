@@ -35,14 +35,19 @@ class Done:
 
 
 def measure(
-    installation: Installation, what: str, begin: Callable[[ProgressReporter], RunFolder], *, queued: bool = False
+    installation: Installation,
+    what: str,
+    begin: Callable[[ProgressReporter], RunFolder],
+    *,
+    queued: bool = False,
+    on_wait: Callable[[str], None] = say,
 ) -> Done:
     """Store what earlier runs left, begin a run, measure and deliver it; while another process measures, wait. `what`
-    tells others whom they wait for, `queued` that whoever sees to the queue is measuring. Raises what the stages raise.
-    """
+    tells others whom they wait for, `on_wait` is told whom this waits for, `queued` says that whoever sees to the queue
+    is measuring. Raises what the stages raise."""
     for left in deliver_leftovers(installation):
         err.print(f"stored what run {left.run_id} had left on disk", markup=False)
-    with measuring(installation.settings.home, what, say) as lock, ProgressReporter() as reporter:
+    with measuring(installation.settings.home, what, on_wait) as lock, ProgressReporter() as reporter:
         folder = begin(reporter)
         with folder.locked() as ours:
             if not ours:

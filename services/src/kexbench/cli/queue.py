@@ -45,19 +45,11 @@ def queue(as_json: AsJson = False) -> None:
 def queue_table(view: QueueView, now: datetime) -> Table:
     """A line a run."""
     table = Table(box=None, header_style="bold")
-    for column in ("run", "spec", "state", "takes", "begins", "asked by", "spec measured"):
-        table.add_column(column, no_wrap=column == "run", overflow="fold")
+    for column in ("run", "spec", "state", "takes", "begins", "why then"):
+        table.add_column(column, no_wrap=column not in ("spec", "why then"), overflow="fold")
     for entry in view.runs:
-        measured = f"{_ago(now, entry.spec_begun_at)} ago" if entry.spec_begun_at else "never"
-        table.add_row(
-            entry.run_id,
-            entry.spec_name,
-            str(entry.state),
-            duration_words(entry.left_s),
-            begins(entry),
-            f"{ASKED_BY[entry.trigger]} ({entry.priority})",
-            measured,
-        )
+        takes = duration_words(entry.left_s)
+        table.add_row(entry.run_id, entry.spec_name, str(entry.state), takes, begins(entry), why(entry, now))
     return table
 
 
@@ -66,8 +58,18 @@ def begins(entry: QueueEntry) -> str:
     if entry.state is not RunState.QUEUED:
         return "begun"
     if entry.wait_s is None:
-        return "when it is its turn"
-    return f"in about {duration_words(entry.wait_s)}" if entry.wait_s else "next"
+        return "in its turn"
+    return f"in {duration_words(entry.wait_s)}" if entry.wait_s else "next"
+
+
+def why(entry: QueueEntry, now: datetime) -> str:
+    """Who asked, and of a run that waits when its spec had its last turn."""
+    asked = f"{entry.priority}: {ASKED_BY[entry.trigger]}"
+    if entry.state is not RunState.QUEUED:
+        return asked
+    return (
+        f"{asked}, measured {_ago(now, entry.spec_begun_at)} ago" if entry.spec_begun_at else f"{asked}, never measured"
+    )
 
 
 def _ago(now: datetime, moment: datetime) -> str:

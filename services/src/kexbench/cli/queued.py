@@ -20,17 +20,23 @@ def measure_queued(installation: Installation, run_id: str) -> int:
     """The exit status. A run that cannot be begun has failed, in words; nothing is said of one that is interrupted,
     since only who interrupted it knows why."""
     end_with_standard_input()
+    tell = partial(_tell, installation, run_id)
     try:
-        done = measure(installation, f"run {run_id}", partial(take_run, installation, run_id), queued=True)
+        done = measure(
+            installation,
+            f"run {run_id}",
+            partial(take_run, installation, run_id),
+            queued=True,
+            on_wait=partial(tell, RunState.BUILDING),
+        )
     except (KitError, KitErrors, RunGone, VersionMismatch) as error:
-        words = "; ".join(map(str, error.errors)) if isinstance(error, KitErrors) else str(error)
-        err.print(words, markup=False)
-        _fail(installation, run_id, words[:DETAIL_CHARACTERS])
+        tell(RunState.FAILED, "; ".join(map(str, error.errors)) if isinstance(error, KitErrors) else str(error))
         return 1
     return done.exit_status
 
 
-def _fail(installation: Installation, run_id: str, words: str) -> None:
+def _tell(installation: Installation, run_id: str, state: RunState, words: str) -> None:
+    err.print(words, markup=False)
     with reach_service(installation) as address:
-        failed = RunEvent(run_id=run_id, at=datetime.now(UTC), state=RunState.FAILED, detail=words)
-        ApiClient(address).add_event(failed)
+        event = RunEvent(run_id=run_id, at=datetime.now(UTC), state=state, detail=words[:DETAIL_CHARACTERS])
+        ApiClient(address).add_event(event)

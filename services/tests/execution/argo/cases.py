@@ -5,7 +5,6 @@ from kexbench.domain.pools import Pool, Toleration
 from kexbench.domain.runs import Run
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.planning.plan import make_plan
-
 from tests.builders import SPEC, a_catalogue, a_run
 
 AMD = Pool(

@@ -7,7 +7,6 @@ from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import Cluster
 from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import run_workflows
-
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 
 RUN_ID = "20260101-120000-0a0b0c0d"

@@ -7,7 +7,6 @@ from typing import Any
 
 from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import LEASE_S, ClusterError, Phase, PodView, TaskView, WorkflowView
-
 from tests.builders import NOON
 
 Lease = tuple[str, datetime]

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from kexbench.execution.argo import names
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, cron_workflow, decide_crons
-
 from tests.builders import assert_golden
 from tests.execution.argo.cases import SETTINGS
 

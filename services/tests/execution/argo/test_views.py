@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+
 from kexbench.execution.argo.cluster import Phase, TaskView
 from kexbench.execution.argo.views import pod_view, takes_pods, workflow_view
 

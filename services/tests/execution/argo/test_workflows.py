@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from kexbench.execution.argo import names
 from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import (
@@ -17,7 +18,6 @@ from kexbench.execution.argo.workflows import (
     kits_workflow,
     run_workflows,
 )
-
 from tests.builders import assert_golden
 from tests.execution.argo.cases import AMD, ARM, POOLS, SETTINGS, a_cluster_run
 

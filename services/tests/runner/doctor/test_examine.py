@@ -6,7 +6,6 @@ from kexbench.runner.doctor.check import Check
 from kexbench.runner.doctor.examine import Examination, examine, judge
 from kexbench.runner.doctor.machine import read_machine
 from kexbench.runner.doctor.watching import Watched
-
 from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree
 
 

@@ -1,8 +1,8 @@
 """What is read of the processor, and the advice on it."""
 
 import pytest
-from kexbench.runner.doctor.machine import parse_cpus, read_machine
 
+from kexbench.runner.doctor.machine import parse_cpus, read_machine
 from tests.runner.doctor.machines import ALLOWED, CPU, MakeTree, a_machine, check
 
 

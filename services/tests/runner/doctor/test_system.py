@@ -4,9 +4,9 @@ import os
 from dataclasses import replace
 
 import pytest
+
 from kexbench.runner.doctor.machine import read_machine
 from kexbench.runner.doctor.watching import Busyness, Spin, busy_between
-
 from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree, a_machine, check
 
 
