@@ -3,6 +3,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunSummary } from "@/api/generated";
 import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { CommitHash } from "@/components/CommitLine";
+import { titleOf } from "@/components/commit-words";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -56,6 +58,12 @@ function RunList({ runs }: { runs: RunSummary[] }) {
           </h2>
           <p className="when">
             <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>, {run.trigger}
+            {run.commit && (
+              <>
+                {" "}
+                <CommitHash commit={run.commit} /> {titleOf(run.commit)}
+              </>
+            )}
           </p>
           <p>{[run.pools.join(", "), run.cpu_model].filter(Boolean).join(": ")}</p>
           <p>

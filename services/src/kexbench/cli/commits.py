@@ -1,0 +1,78 @@
+"""`kexbench commits`: commits of watched repositories, and what became of their specs."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+from rich.table import Table
+
+from kexbench.api.commit_models import CheckView, CommitPage, CommitView
+from kexbench.cli.cluster import cluster_api
+from kexbench.cli.console import out, print_json
+from kexbench.cli.plan import AsJson
+from kexbench.domain.commits import Reason
+
+SHORT_HASH = 7
+REASONS = {Reason.SPEC: "the spec changed", Reason.LIBRARY: "new version of a library it tracks"}
+
+
+def commits(
+    repository: Annotated[str, typer.Option(metavar="NAME", help="Only commits of this repository.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the commits of a cluster's watched repositories that had specs measured, or should have had, newest first.
+
+    Examples:
+
+        kexbench commits --repository benchmarks --limit 5
+        kexbench commits --json | jq -r '.commits[].checks[].faults[]'
+    """
+    asked = urlencode({"limit": limit, **({"repository": repository} if repository else {})})
+    with cluster_api() as api:
+        page = api.get(CommitPage, f"/commits?{asked}")
+    if as_json:
+        print_json(page.model_dump(mode="json"))
+    elif page.commits:
+        out.print(commits_table(page.commits))
+        for line in fault_lines(page.commits):
+            out.print(line, markup=False, soft_wrap=True)
+    else:
+        out.print(nothing_words(repository, page.repositories), markup=False)
+
+
+def commits_table(listed: list[CommitView]) -> Table:
+    """A row a spec; what is the same as in the row above is left out."""
+    table = Table(box=None, header_style="bold")
+    for column in ("commit", "title", "spec", "run"):
+        table.add_column(column, no_wrap=column == "commit", overflow="fold")
+    for one in listed:
+        commit = one.commit
+        named = f"{commit.commit[:SHORT_HASH]} {commit.repository}/{commit.branch}"
+        first = (f"{named}\n{commit.committed_at:%Y-%m-%d %H:%M}", commit.title)
+        if one.note:
+            table.add_row(*first, "", one.note)
+        for check in one.checks:
+            table.add_row(*first, f"{check.path}\n{REASONS[check.reason]}", run_text(check))
+            first = ("", "")
+    return table
+
+
+def run_text(check: CheckView) -> str:
+    """State and how far it is over the run's id, or that there is none."""
+    if check.run_id is None:
+        return f"none, {len(check.faults)} fault{'' if len(check.faults) == 1 else 's'}"
+    return f"{check.state or 'queued'}, {check.invocations_stored:,} invocations\n{check.run_id}"
+
+
+def fault_lines(listed: list[CommitView]) -> list[str]:
+    """Every fault of every commit, behind its hash."""
+    return [
+        f"{one.commit.commit[:SHORT_HASH]} {fault}" for one in listed for check in one.checks for fault in check.faults
+    ]
+
+
+def nothing_words(repository: str, known: list[str]) -> str:
+    if repository and known:
+        return f"no commits of {repository}; there are some of {', '.join(known)}"
+    return "no commits yet: name what is watched in the dispatcher's repositories.yaml, then push a spec"
