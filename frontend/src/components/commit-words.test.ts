@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { aCheck, aCommit } from "@/testing/build";
-import { originInWords, reasonInWords, shortHash, stateOf, tally, titleOf } from "./commit-words";
+import { folding, originInWords, reasonInWords, shortHash, stateOf, tally, titleOf } from "./commit-words";
 
 it("names a commit by the beginning of its hash, branch, repository and author", () => {
   const commit = aCommit({ commit: `abc1234${"0".repeat(33)}`, author: "Ada Example" });
@@ -31,4 +31,20 @@ it("counts the specs of a commit by what became of them, the most frequent first
   const finished = aCheck({ state: "finished" });
   expect(tally([faulty, finished, finished])).toBe("3 specs: 2 finished, 1 not run");
   expect(tally([finished])).toBe("1 spec: 1 finished");
+});
+
+it("shows every spec of a commit that has few", () => {
+  const few = Array.from({ length: 12 }, (_, number) => aCheck({ path: `${number}.yaml` }));
+  expect(folding(few)).toEqual({ shown: few, folded: [] });
+});
+
+it("folds up the specs of a commit that has many, but for some that are in trouble", () => {
+  const fine = Array.from({ length: 11 }, (_, number) => aCheck({ path: `${number}.yaml` }));
+  const failed = aCheck({ path: "failed.yaml", state: "failed" });
+  const faulty = aCheck({ path: "faulty.yaml", run_id: null });
+  expect(folding([failed, ...fine, faulty])).toEqual({ shown: [failed, faulty], folded: fine });
+  const faults = Array.from({ length: 100 }, (_, number) => aCheck({ path: `${number}.yaml`, run_id: null }));
+  const { shown, folded } = folding(faults);
+  expect([...shown, ...folded]).toEqual(faults);
+  expect(shown).toHaveLength(12);
 });

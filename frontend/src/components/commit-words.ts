@@ -3,6 +3,7 @@ import type { CheckView, Commit } from "@/api/generated";
 import { count } from "@/format";
 
 const SHORT_HASH = 7;
+const SHOWN_SPECS = 12;
 
 export function shortHash(commit: Commit): string {
   return commit.commit.slice(0, SHORT_HASH);
@@ -25,6 +26,14 @@ export function reasonInWords(reason: CheckView["reason"]): string {
 /** State of a spec's run; one that was only just asked for has none yet, one with faults never will. */
 export function stateOf({ run_id, state }: CheckView): NonNullable<CheckView["state"]> | "not run" {
   return run_id === null ? "not run" : (state ?? "queued");
+}
+
+/** What is shown of a commit's specs, and what is folded up where there are many: of those the troubled ones are shown. */
+export function folding(checks: CheckView[]): { shown: CheckView[]; folded: CheckView[] } {
+  if (checks.length <= SHOWN_SPECS) return { shown: checks, folded: [] };
+  const troubled = checks.filter((check) => ["not run", "failed"].includes(stateOf(check)));
+  const shown = troubled.slice(0, SHOWN_SPECS);
+  return { shown, folded: checks.filter((check) => !shown.includes(check)) };
 }
 
 /** "1,000 specs: 997 finished, 2 queued, 1 not run", the most frequent first. */

@@ -4,8 +4,8 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { CheckView, CommitPage, CommitView } from "@/api/generated";
 import { commitsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CommitHash } from "@/components/CommitLine";
-import { originInWords, reasonInWords, stateOf, tally, titleOf } from "@/components/commit-words";
-import { isOpen } from "@/components/RunState";
+import { folding, originInWords, reasonInWords, stateOf, tally, titleOf } from "@/components/commit-words";
+import { isOpen, RunNote, RunState } from "@/components/RunState";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Select } from "@/ui/Fields";
@@ -15,13 +15,11 @@ import { useTitle } from "@/ui/title";
 const route = getRouteApi("/commits");
 const PAGE = 20;
 const POLL_MS = 3000;
-/** More specs of one commit are folded up, but for those with faults. */
-const SHOWN_SPECS = 12;
 const EXAMPLE = `apiVersion: kexbench.dev/v1
 kind: Repositories
 repositories:
-  - name: benchmarks
-    url: https://git.example.org/benchmarks.git`;
+  - name: bench
+    url: https://example.org/bench.git`;
 
 export function CommitsPage() {
   const { before, repository } = route.useSearch();
@@ -124,14 +122,16 @@ function OneCommit({ view: { commit, checks, note } }: { view: CommitView }) {
 }
 
 function Specs({ checks }: { checks: CheckView[] }) {
-  if (checks.length <= SHOWN_SPECS) return <SpecList checks={checks} />;
+  const { shown, folded } = folding(checks);
   return (
     <>
-      <SpecList checks={checks.filter((check) => check.run_id === null)} />
-      <details>
-        <summary>{tally(checks)}</summary>
-        <SpecList checks={checks.filter((check) => check.run_id !== null)} />
-      </details>
+      <SpecList checks={shown} />
+      {folded.length > 0 && (
+        <details>
+          <summary>{tally(checks)}</summary>
+          <SpecList checks={folded} />
+        </details>
+      )}
     </>
   );
 }
@@ -150,26 +150,39 @@ function SpecList({ checks }: { checks: CheckView[] }) {
 }
 
 function OneSpec({ check }: { check: CheckView }) {
-  const state = stateOf(check);
+  if (check.run_id === null) {
+    return (
+      <>
+        <p>
+          {check.path} <span className="chip failed">not run</span>
+        </p>
+        <Faults faults={check.faults} />
+      </>
+    );
+  }
+  const state = check.state ?? "queued";
   const stored = check.invocations_stored;
   return (
     <>
       <p>
-        {check.run_id === null ? check.path : <Link {...paths.run(check.run_id)}>{check.path}</Link>}{" "}
-        <span className={`chip ${state === "not run" ? "failed" : state}`}>{state}</span>{" "}
+        <Link {...paths.run(check.run_id)}>{check.path}</Link> <RunState state={state} />{" "}
         {stored > 0 && `${count(stored, "invocation")}, `}
         {reasonInWords(check.reason)}
       </p>
-      {check.detail && <p className={state === "failed" ? "said bad" : "said"}>{check.detail}</p>}
-      {check.faults.length > 0 && (
-        <pre className="faults">
-          {check.faults.map((fault) => (
-            <span key={fault} className="below">
-              {fault}
-            </span>
-          ))}
-        </pre>
-      )}
+      {/* of one that is queued it says what is said here already */}
+      {state !== "queued" && <RunNote summary={{ state, detail: check.detail }} />}
     </>
+  );
+}
+
+function Faults({ faults }: { faults: string[] }) {
+  return (
+    <pre className="faults">
+      {faults.map((fault) => (
+        <span key={fault} className="below">
+          {fault}
+        </span>
+      ))}
+    </pre>
   );
 }

@@ -5,12 +5,14 @@ from urllib.parse import urlencode
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from kexbench.api.commit_models import CheckView, CommitPage, CommitView
 from kexbench.cli.cluster import cluster_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.domain.commits import Reason
+from kexbench.domain.runs import RunState
 
 SHORT_HASH = 7
 REASONS = {Reason.SPEC: "the spec changed", Reason.LIBRARY: "new version of a library it tracks"}
@@ -50,19 +52,18 @@ def commits_table(listed: list[CommitView]) -> Table:
         commit = one.commit
         named = f"{commit.commit[:SHORT_HASH]} {commit.repository}/{commit.branch}"
         first = (f"{named}\n{commit.committed_at:%Y-%m-%d %H:%M}", commit.title)
-        if one.note:
-            table.add_row(*first, "", one.note)
-        for check in one.checks:
-            table.add_row(*first, f"{check.path}\n{REASONS[check.reason]}", run_text(check))
+        for row in [("", one.note)] if one.note else map(check_texts, one.checks):
+            table.add_row(*map(Text, (*first, *row)))  # as it is: [skip bench] is no markup
             first = ("", "")
     return table
 
 
-def run_text(check: CheckView) -> str:
-    """State and how far it is over the run's id, or that there is none."""
+def check_texts(check: CheckView) -> tuple[str, str]:
+    """The spec over why it is measured, and how far its run is over the run's id; or that there is none."""
     if check.run_id is None:
-        return f"none, {len(check.faults)} fault{'' if len(check.faults) == 1 else 's'}"
-    return f"{check.state or 'queued'}, {check.invocations_stored:,} invocations\n{check.run_id}"
+        return check.path, f"none, {len(check.faults)} fault{'' if len(check.faults) == 1 else 's'}"
+    far = f"{check.state or RunState.QUEUED}, {check.invocations_stored:,} invocations"
+    return f"{check.path}\n{REASONS[check.reason]}", f"{far}\n{check.run_id}"
 
 
 def fault_lines(listed: list[CommitView]) -> list[str]:
