@@ -48,10 +48,10 @@ def test_commits_are_told_newest_first_each_with_its_specs_and_then_all_faults(
     tidy, measured = a_commit("Tidy"), a_commit("Measure [bold] things")
     assert [" ".join(line.split()) for line in told.out.splitlines()] == [
         "commit title spec run",
-        f"{tidy.commit[:7]} others/main Tidy {SKIPPED}",
-        "2026-01-01 12:00",
-        f"{measured.commit[:7]} benchmarks/main Measure [bold] things bench-specs/broken.yaml none, 2 faults",
-        "2026-01-01 12:00",
+        f"{tidy.commit[:7]} 2026-01-01 12:00 Tidy {SKIPPED}",
+        "others/main",
+        f"{measured.commit[:7]} 2026-01-01 12:00 Measure [bold] things bench-specs/broken.yaml none, 2 faults",
+        "benchmarks/main",
         "bench-specs/quick.yaml finished, 0 invocations",
         "new version of a library it tracks once-0123456789abcdef0123",
         *(f"{measured.commit[:7]} {fault}" for fault in FAULTS),

@@ -15,6 +15,8 @@ from kexbench.domain.commits import Reason
 from kexbench.domain.runs import RunState
 
 SHORT_HASH = 7
+WHEN_WIDTH = 24
+"""Of a short hash and a time."""
 REASONS = {Reason.SPEC: "the spec changed", Reason.LIBRARY: "new version of a library it tracks"}
 
 
@@ -46,12 +48,14 @@ def commits(
 def commits_table(listed: list[CommitView]) -> Table:
     """A row a spec; what is the same as in the row above is left out."""
     table = Table(box=None, header_style="bold")
-    for column in ("commit", "title", "spec", "run"):
-        table.add_column(column, no_wrap=column == "commit", overflow="fold")
+    table.add_column("commit", min_width=WHEN_WIDTH, overflow="fold")
+    table.add_column("title")
+    table.add_column("spec", overflow="fold")
+    table.add_column("run", no_wrap=True)  # so that its id can be copied
     for one in listed:
         commit = one.commit
-        named = f"{commit.commit[:SHORT_HASH]} {commit.repository}/{commit.branch}"
-        first = (f"{named}\n{commit.committed_at:%Y-%m-%d %H:%M}", commit.title)
+        when = f"{commit.commit[:SHORT_HASH]} {commit.committed_at:%Y-%m-%d %H:%M}"
+        first = (f"{when}\n{commit.repository}/{commit.branch}", commit.title)
         for row in [("", one.note)] if one.note else map(check_texts, one.checks):
             table.add_row(*map(Text, (*first, *row)))  # as it is: [skip bench] is no markup
             first = ("", "")
