@@ -95,8 +95,8 @@ function NothingYet() {
   return (
     <Empty title="No commits yet">
       <p>
-        Name the repositories to watch in <code>repositories.yaml</code> in the dispatcher’s home folder, or
-        in the file that its <code>KEXBENCH_REPOSITORIES</code> names:
+        Name the repositories to watch in <code>repositories.yaml</code> in the home folder of kexbench, or in
+        the file that <code>KEXBENCH_REPOSITORIES</code> names:
       </p>
       <pre>{EXAMPLE}</pre>
       <p>

@@ -57,12 +57,13 @@ function RunList({ runs }: { runs: RunSummary[] }) {
             <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />
           </h2>
           <p className="when">
-            <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>, {run.trigger}
-            {run.commit && (
+            <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>,{" "}
+            {run.commit ? (
               <>
-                {" "}
-                <CommitHash commit={run.commit} /> {titleOf(run.commit)}
+                commit <CommitHash commit={run.commit} /> {titleOf(run.commit)}
               </>
+            ) : (
+              run.trigger
             )}
           </p>
           <p>{[run.pools.join(", "), run.cpu_model].filter(Boolean).join(": ")}</p>

@@ -1,13 +1,18 @@
 """`kexbench commits`, asked of a cluster's API."""
 
+import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from kexbench.api.commit_models import CommitPage
+from kexbench.client import ApiClient
 from kexbench.domain.commits import Check, Reason
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.lock import ServiceAddress
 from tests.api.cluster import cluster_app
 from tests.builders import a_commit, a_handled_commit, a_run, an_event
 from tests.cli.conftest import Cli
@@ -68,6 +73,12 @@ def test_of_one_repository_only_its_commits_are_told_and_no_more_than_are_asked_
     assert [one["commit"]["title"] for one in cli("commits", "--limit", "1", "--json").json()["commits"]] == ["Tidy"]
     told = cli("commits", "--repository", "a&limit=1")
     assert told.out == "no commits of a&limit=1; there are some of benchmarks, others\n"
+
+
+def test_a_service_of_this_machine_is_asked_the_same(store: ClickHouseStore) -> None:
+    with_commits(store)
+    with closing(ApiClient(ServiceAddress(1, os.environ["KEXBENCH_API_URL"], "secret"))) as api:
+        assert len(api.get(CommitPage, "/commits?limit=1").commits) == 1
 
 
 def test_where_there_is_no_commit_it_is_told_what_to_do(cli: Cli, store: ClickHouseStore) -> None:

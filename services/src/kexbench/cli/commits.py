@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.commit_models import CheckView, CommitPage, CommitView
-from kexbench.cli.cluster import cluster_api
+from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.domain.commits import Reason
@@ -25,7 +25,7 @@ def commits(
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List the commits of a cluster's watched repositories that had specs measured, or should have had, newest first.
+    """List the commits of watched repositories that had specs measured, or should have had, newest first.
 
     Examples:
 
@@ -33,7 +33,7 @@ def commits(
         kexbench commits --json | jq -r '.commits[].checks[].faults[]'
     """
     asked = urlencode({"limit": limit, **({"repository": repository} if repository else {})})
-    with cluster_api() as api:
+    with queue_api() as api:
         page = api.get(CommitPage, f"/commits?{asked}")
     if as_json:
         print_json(page.model_dump(mode="json"))
@@ -80,4 +80,4 @@ def fault_lines(listed: list[CommitView]) -> list[str]:
 def nothing_words(repository: str, known: list[str]) -> str:
     if repository and known:
         return f"no commits of {repository}; there are some of {', '.join(known)}"
-    return "no commits yet: name what is watched in the dispatcher's repositories.yaml, then push a spec"
+    return "no commits yet: name what is watched in repositories.yaml (KEXBENCH_REPOSITORIES), then push a spec"
