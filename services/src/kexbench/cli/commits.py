@@ -56,7 +56,8 @@ def commits_table(listed: list[CommitView]) -> Table:
         commit = one.commit
         when = f"{commit.commit[:SHORT_HASH]} {commit.committed_at:%Y-%m-%d %H:%M}"
         first = (f"{when}\n{commit.repository}/{commit.branch}", commit.title)
-        for row in [("", one.note)] if one.note else map(check_texts, one.checks):
+        rows = [("", one.note)] if one.note else [check_texts(check) for check in one.checks]
+        for row in rows:
             table.add_row(*map(Text, (*first, *row)))  # as it is: [skip bench] is no markup
             first = ("", "")
     return table
