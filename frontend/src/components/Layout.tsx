@@ -28,6 +28,9 @@ export function Layout() {
           <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
             Runs
           </Link>
+          <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
+            Commits
+          </Link>
         </nav>
       </header>
       <main id="content" tabIndex={-1}>

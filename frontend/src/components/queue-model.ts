@@ -5,6 +5,7 @@ import { dateTime, duration } from "@/format";
 const ASKED_BY: Record<QueueEntry["trigger"], string> = {
   "pull-request": "A pull request",
   commit: "A commit",
+  library: "A commit that brought a new version",
   api: "Somebody asked for it",
   "command-line": "A command measures it",
   schedule: "A schedule",

@@ -114,7 +114,7 @@ class ApiClient:
         self._http.close()
 
     def _get(self, path: str, **query: Any) -> httpx.Response:
-        return _check(self._http.get(path, params=query))
+        return _check(self._http.get(path, params=query or None))  # an empty one would replace that of the path
 
     def _of(self, run_id: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {sign_run_token(run_id, self._secret, now=datetime.now(UTC))}"}

@@ -1,11 +1,20 @@
 """The watched repositories as they are written: what is left out, and every fault at its place."""
 
+import json
+import re
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.repositories import read_repositories
+from tests.builders import BENCH_SPECS
 
 HEAD = "apiVersion: kexbench.dev/v1\nkind: Repositories\nrepositories:\n"
+ROOT = BENCH_SPECS.parent
 URL = "https://forge.example/crypto/benchmarks.git"
 
 
@@ -13,6 +22,11 @@ def faults(entry: str) -> str:
     with pytest.raises(DocumentError) as found:
         read_repositories(HEAD + entry, "repositories.yaml")
     return str(found.value)
+
+
+def complaints(document: Any) -> list[str]:
+    schema = json.loads((BENCH_SPECS / "schema" / "repositories.schema.json").read_text())
+    return [error.message for error in Draft202012Validator(schema).iter_errors(document)]
 
 
 def test_what_is_left_out_is_usual() -> None:
@@ -56,3 +70,21 @@ def test_faults_name_their_line(entry: str, line: int, told: str) -> None:
     text = faults(entry)
     assert text.startswith(f"repositories.yaml:{line}:")
     assert told in text
+
+
+@pytest.mark.parametrize("file", [Path("docs/operations.md"), Path("frontend/src/pages/commits.tsx")], ids=str)
+def test_what_people_are_shown_as_an_example_is_right_for_us_and_for_editors(file: Path) -> None:
+    (example,) = re.findall(r"apiVersion: [^`]*kind: Repositories[^`]*", (ROOT / file).read_text())
+    (found,) = read_repositories(example, "repositories.yaml")
+    assert found.branches[0] == "main"
+    assert complaints(yaml.safe_load(example)) == []
+
+
+def test_an_editor_that_follows_the_schema_finds_what_is_wrong() -> None:
+    def of(**entry: object) -> Any:
+        entries = [{"name": "a", "url": URL, **entry}]
+        return {"apiVersion": "kexbench.dev/v1", "kind": "Repositories", "repositories": entries}
+
+    assert complaints(of()) == []
+    for wrong in (of(name="A"), of(branches=[]), of(branch="main"), of(branches=["main", "main"])):
+        assert complaints(wrong) != []

@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from kexbench.api.app import API_PREFIX
+from kexbench.api.commit_models import CommitView
 from kexbench.api.webhooks import Doorbell
-from kexbench.domain.commits import Check, HandledCommit
+from kexbench.domain.commits import Check
 from kexbench.domain.runs import Run, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.uplink import Found, Unreachable, Uplink
@@ -83,8 +84,8 @@ class Stage:
 
     def checks(self) -> list[Check]:
         """Of the newest commit that says something."""
-        found = HandledCommit.model_validate(self.commits()[0])
-        return list(found.checks)
+        found = CommitView.model_validate(self.commits()[0])
+        return [Check.model_validate(view.model_dump(include=set(Check.model_fields))) for view in found.checks]
 
 
 @pytest.fixture

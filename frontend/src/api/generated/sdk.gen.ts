@@ -155,7 +155,7 @@ export const knownKits = <ThrowOnError extends boolean = false>(options: Options
 /**
  * Commits
  *
- * The newest commits that had something measured, or should have had; the newest first.
+ * The commits that had something measured, or should have had; those that were looked at last first.
  */
 export const commits = <ThrowOnError extends boolean = false>(options?: Options<CommitsData, ThrowOnError>) => (options?.client ?? client).get<CommitsResponses, CommitsErrors, ThrowOnError>({ url: '/api/v1/commits', ...options });
 

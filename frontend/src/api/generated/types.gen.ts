@@ -2199,52 +2199,6 @@ export type Health = {
 };
 
 /**
- * HandledCommit
- *
- * A commit that needs no more looking at; the newest of a branch is how far it was looked through.
- */
-export type HandledCommit = {
-    commit: Commit;
-    /**
-     * Handled At
-     */
-    handled_at: string;
-    /**
-     * Checks
-     */
-    checks?: Array<Check>;
-    /**
-     * Note
-     *
-     * why nothing of it is measured, where that isn't plain
-     */
-    note?: string;
-};
-
-/**
- * Check
- *
- * What became of one spec of a commit: a run, or faults that say why there is none.
- */
-export type Check = {
-    /**
-     * Path
-     */
-    path: string;
-    reason: Reason;
-    /**
-     * Run Id
-     */
-    run_id?: string | null;
-    /**
-     * Faults
-     *
-     * each as FILE:LINE:COLUMN: what is wrong and the remedy
-     */
-    faults?: Array<string>;
-};
-
-/**
  * Filters
  *
  * What there is to choose from.
@@ -2265,15 +2219,85 @@ export type Filters = {
 };
 
 /**
- * Commits
+ * CommitView
  *
- * The newest commits that say something of a spec.
+ * A commit that says something of a spec.
  */
-export type Commits = {
+export type CommitView = {
+    commit: Commit;
+    /**
+     * Handled At
+     */
+    handled_at: string;
+    /**
+     * Checks
+     */
+    checks: Array<CheckView>;
+    /**
+     * Note
+     *
+     * why nothing of it is measured, where that isn't plain
+     */
+    note: string;
+};
+
+/**
+ * CheckView
+ *
+ * What became of one spec of a commit, and how far its run is by now.
+ */
+export type CheckView = {
+    /**
+     * Path
+     */
+    path: string;
+    reason: Reason;
+    /**
+     * Run Id
+     */
+    run_id: string | null;
+    /**
+     * Faults
+     *
+     * why there is no run, each as FILE:LINE:COLUMN: what is wrong and the remedy
+     */
+    faults: Array<string>;
+    /**
+     * of the run; null where there is none
+     */
+    state: RunState | null;
+    /**
+     * Detail
+     *
+     * what is said of the state
+     */
+    detail: string;
+    /**
+     * Invocations Stored
+     */
+    invocations_stored: number;
+};
+
+/**
+ * CommitPage
+ */
+export type CommitPage = {
     /**
      * Commits
      */
-    commits: Array<HandledCommit>;
+    commits: Array<CommitView>;
+    /**
+     * Repositories
+     *
+     * all that have such commits
+     */
+    repositories: Array<string>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
 };
 
 export type HealthData = {
@@ -2504,7 +2528,7 @@ export type RunsData = {
         /**
          * Before
          *
-         * only runs created before this
+         * only what came before this
          */
         before?: string | null;
     };
@@ -3084,12 +3108,20 @@ export type CommitsData = {
     query?: {
         /**
          * Repository
+         *
+         * only this one's
          */
         repository?: string;
         /**
          * Limit
          */
         limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
     };
     url: '/api/v1/commits';
 };
@@ -3135,7 +3167,7 @@ export type CommitsResponses = {
     /**
      * Successful Response
      */
-    200: Commits;
+    200: CommitPage;
 };
 
 export type CommitsResponse = CommitsResponses[keyof CommitsResponses];

@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.commit_models import Commits, CommittedSpec
+from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
 from kexbench.api.control import one_architecture, one_at_a_time, queue_run
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
 from kexbench.api.problems import ProblemError
+from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, HandledCommit, Reason
@@ -27,11 +28,18 @@ _TRIGGERS = {Reason.SPEC: Trigger.COMMIT, Reason.LIBRARY: Trigger.LIBRARY}
 @router.get("/commits", operation_id="commits")
 def commits(
     store: TheStore,
-    repository: Annotated[str, Query(max_length=63)] = "",
+    repository: Annotated[str, Query(max_length=63, description="only this one's")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-) -> Commits:
-    """The newest commits that had something measured, or should have had; the newest first."""
-    return Commits(commits=store.commits(repository, limit))
+    before: Before = None,
+) -> CommitPage:
+    """The commits that had something measured, or should have had; those that were looked at last first."""
+    found = store.commits(repository, limit, before)
+    progress = store.progress([check.run_id for handled in found for check in handled.checks if check.run_id])
+    return CommitPage(
+        commits=[CommitView.of(handled, progress) for handled in found],
+        repositories=store.repositories(),
+        next_before=found[-1].handled_at if len(found) >= limit else None,
+    )
 
 
 @router.get("/repositories/{name}/heads", operation_id="repository_heads")

@@ -61,8 +61,8 @@ def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
 
 
 def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
-    """`waits` are the states of a run that waits for its turn. A spec that changed again needs its earlier runs no more;
-    those of new versions are all wanted."""
+    """`waits` are the states of a run that waits for its turn. A spec that changed again needs its earlier runs no
+    more; those of new versions are all wanted."""
     state = RunState.QUEUED if row.event.state in waits else row.event.state
     line = row.line if row.trigger in (Trigger.COMMIT, Trigger.PULL_REQUEST) else ""
     return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, state, line)

@@ -59,7 +59,7 @@ def _date_and_time(text: Any) -> Any:
 
 
 Before = Annotated[
-    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only runs created before this")
+    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only what came before this")
 ]
 
 

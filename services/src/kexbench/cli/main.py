@@ -15,6 +15,7 @@ from kexbench.cli import (
     bisect,
     catalogue,
     cluster,
+    commits,
     compare,
     dispatch,
     doctor,
@@ -76,6 +77,7 @@ app.add_typer(runs.app, name="runs")
 app.command("submit")(cluster.submit)
 app.command("queue")(queue.queue)
 app.add_typer(schedules.app, name="schedules")
+app.command("commits")(commits.commits)
 app.command("dispatch")(dispatch.dispatch)
 app.command("token")(cluster.token)
 app.command("migrate")(cluster.migrate)

@@ -14,6 +14,7 @@ from kexbench.domain.runs import RunState, Trigger
 ASKED_BY = {
     Trigger.PULL_REQUEST: "pull request",
     Trigger.COMMIT: "commit",
+    Trigger.LIBRARY: "a new version",
     Trigger.API: "somebody",
     Trigger.COMMAND_LINE: "a command",
     Trigger.SCHEDULE: "schedule",

@@ -58,6 +58,9 @@ RUNS_KEPT = 4
 """A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
 parse."""
 
+RUNS_AT_ONCE = 1000
+"""Ids are sent in an address, whose length is limited; a commit may have measured more specs than fit."""
+
 
 class ClickHouseStore(Connection):
     """Implements the store's port. Safe for threads: each has a client of its own."""
@@ -134,13 +137,22 @@ class ClickHouseStore(Connection):
     def add_commit(self, handled: HandledCommit) -> None:
         self._insert("commits", [rows.commit_row(handled)])
 
-    def commits(self, repository: str, limit: int) -> list[HandledCommit]:
+    def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
+        # A commit is told with its newest row, and no page knows an older one of it.
         found = self._query(
-            "SELECT content FROM commits FINAL WHERE tells AND ({repository:String} = '' OR repository ="
-            " {repository:String}) ORDER BY handled_at DESC, commit LIMIT 1 BY repository, commit LIMIT {limit:UInt32}",
-            {"repository": repository, "limit": limit},
+            "SELECT content FROM (SELECT content, handled_at, commit FROM commits FINAL WHERE tells"
+            " AND ({repository:String} = '' OR repository = {repository:String})"
+            " ORDER BY handled_at DESC, branch LIMIT 1 BY repository, commit)"
+            " WHERE handled_at < {before:DateTime64(3, 'UTC')}"
+            " ORDER BY handled_at DESC LIMIT {limit:UInt32} WITH TIES",
+            {"repository": repository, "before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
         )
-        return [HandledCommit.model_validate_json(row["content"]) for row in found]
+        commits = [HandledCommit.model_validate_json(row["content"]) for row in found]
+        return sorted(commits, key=lambda one: (one.handled_at, one.commit.repository, one.commit.commit), reverse=True)
+
+    def repositories(self) -> list[str]:
+        found = self._query("SELECT DISTINCT repository FROM commits WHERE tells ORDER BY repository")
+        return [row["repository"] for row in found]
 
     def heads(self, repository: str) -> dict[str, str]:
         found = self._query(
@@ -234,6 +246,12 @@ class ClickHouseStore(Connection):
         return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in found]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
+        found: dict[str, RunProgress] = {}
+        for first in range(0, len(run_ids), RUNS_AT_ONCE):
+            found |= self._progress(run_ids[first : first + RUNS_AT_ONCE])
+        return found
+
+    def _progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}
         events = self._query(
             "SELECT run_id, max(at) AS newest, argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"

@@ -166,8 +166,13 @@ class Store(Protocol):
         ...
 
     def add_commit(self, handled: HandledCommit) -> None: ...
-    def commits(self, repository: str, limit: int) -> list[HandledCommit]:
-        """Those that had something measured, or should have had; the newest first. All repositories' without a name."""
+    def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
+        """Those that had something measured, or should have had, each once; those that were handled last first. All
+        repositories' without a name; more than `limit` where the last ones were handled at the same moment."""
+        ...
+
+    def repositories(self) -> list[str]:
+        """Names of those that have such commits, in their order."""
         ...
 
     def heads(self, repository: str) -> dict[str, str]:

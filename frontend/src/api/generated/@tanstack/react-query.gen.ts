@@ -326,7 +326,7 @@ export const commitsQueryKey = (options?: Options<CommitsData>) => createQueryKe
 /**
  * Commits
  *
- * The newest commits that had something measured, or should have had; the newest first.
+ * The commits that had something measured, or should have had; those that were looked at last first.
  */
 export const commitsOptions = (options?: Options<CommitsData>) => queryOptions<CommitsResponse, CommitsError, CommitsResponse, ReturnType<typeof commitsQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
