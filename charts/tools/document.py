@@ -49,6 +49,17 @@ _DEFINITIONS: dict[str, Any] = {
             "catalogue": {"type": "string", "description": "libraries.yaml among the specs where left out"},
             "username": {"type": "string"},
             "passwordFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
+            "forge": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["kind", "repository", "tokenFile"],
+                "properties": {
+                    "kind": {"enum": ["github", "gitlab", "gitea"]},
+                    "url": {"type": "string", "description": "of its API; left out for github.com and gitlab.com"},
+                    "repository": {"type": "string", "description": "owner/name; at GitLab the project's whole path"},
+                    "tokenFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
+                },
+            },
             "webhookSecretFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
         },
     },

@@ -117,6 +117,10 @@ capabilities:
 - name: KEXBENCH_REPOSITORIES
   value: /etc/kexbench/repositories/repositories.yaml
 {{- end }}
+{{- if .Values.ingress.enabled }}
+- name: KEXBENCH_PUBLIC_URL
+  value: {{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
+{{- end }}
 - name: KEXBENCH_CLUSTER_NAMESPACE
   value: {{ .Values.jobs.namespace.name }}
 - name: KEXBENCH_JOB_SERVICE_ACCOUNT

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     )
     pools: Path | None = Field(None, description="the pools of a cluster; default: this machine alone")
     repositories: Path | None = Field(None, description="what is watched; default: repositories.yaml in home, if any")
+    public_url: str | None = Field(
+        None, description="where people reach the pages; links of commit statuses lead there"
+    )
     watch_interval_s: float = Field(10.0, gt=0, description="between two looks at the watched repositories")
     cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")
     api_url: str | None = Field(None, description="the API of a cluster, as pods and people reach it")

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
+from kexbench.domain.forges import Kind
 from kexbench.forges import ForgeConfig, PullRequest
-from kexbench.forges.config import Kind
 
 OURSELVES, SOMEBODY = "kexbench-bot", "octocat"
 IDS = {OURSELVES: 28, SOMEBODY: 1}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from kexbench.forges.config import Kind
+from kexbench.domain.forges import Kind
 from tests.forges.fake import IDS, Status
 from tests.forges.fake_github import FakeGitHub
 

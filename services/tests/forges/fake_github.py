@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
+from kexbench.domain.forges import Kind
 from kexbench.forges import PullRequest
-from kexbench.forges.config import Kind
 from tests.forges.fake import IDS, OURSELVES, Comment, FakeForge, Status, linked, page_of
 
 

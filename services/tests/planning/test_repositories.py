@@ -52,9 +52,30 @@ def test_whatever_git_clones_can_be_watched(url: str) -> None:
     assert read_repositories(f"{HEAD}  - {{name: a, url: '{url}'}}\n", "f")[0].url == url
 
 
+def test_a_forge_is_said_with_its_repository_and_the_file_of_a_token() -> None:
+    forge = "{kind: github, repository: crypto/benchmarks, tokenFile: /etc/token}"
+    (found,) = read_repositories(f"{HEAD}  - {{name: a, url: {URL}, forge: {forge}}}\n", "repositories.yaml")
+    assert found.forge is not None
+    assert (found.forge.kind, found.forge.api, str(found.forge.token_file)) == (
+        "github",
+        "https://api.github.com",
+        "/etc/token",
+    )
+
+
 @pytest.mark.parametrize(
     ("entry", "line", "told"),
     [
+        (
+            f"  - name: a\n    url: {URL}\n    forge: {{kind: gitea, repository: a/b, tokenFile: /t}}\n",
+            6,
+            "gitea needs the url of its API",
+        ),
+        (
+            f"  - name: a\n    url: {URL}\n    forge: {{kind: github, repository: a, tokenFile: /t}}\n",
+            6,
+            "must be of the form owner/name",
+        ),
         ("  - {name: a, url: forge.example}\n", 4, "is not what git clones"),
         ("  - {name: a, url: ext::sh}\n", 4, "is not what git clones"),
         ("  - {name: a, url: 'https://me:secret@forge.example/a.git'}\n", 4, "passwordFile"),

@@ -1,5 +1,6 @@
 """Commits of watched repositories: their runs, each begun once, and what became of their specs."""
 
+from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated
 
@@ -33,6 +34,10 @@ def commits(
     before: Before = None,
 ) -> CommitPage:
     """The commits that had something measured, or should have had; those that were looked at last first."""
+    return newest_commits(store, repository, limit, before)
+
+
+def newest_commits(store: Store, repository: str, limit: int, before: datetime | None = None) -> CommitPage:
     found = store.commits(repository, limit, before)
     progress = store.progress([check.run_id for handled in found for check in handled.checks if check.run_id])
     return CommitPage(

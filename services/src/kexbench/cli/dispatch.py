@@ -38,7 +38,7 @@ def dispatch(
     # Here, since the clients of Kubernetes, Argo and git take a second to import and other commands never need them.
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
     from kexbench.watch.control import ApiControl  # noqa: PLC0415
-    from kexbench.watch.wiring import watcher_of, watching  # noqa: PLC0415
+    from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     settings = Settings()
@@ -61,7 +61,8 @@ def dispatch(
         control = ApiControl(api)
         if once:
             with watcher_of(installation, control, _log.info) as watcher:
-                answered = [dispatcher.once(), watcher.once()]
+                announcer = announcer_of(installation, control, _log.info)
+                answered = [dispatcher.once(), watcher.once(), announcer.once()]
             raise typer.Exit(0 if all(answered) else 1)
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):

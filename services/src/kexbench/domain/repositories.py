@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kexbench.domain.forges import ForgeConfig
+
 RepositoryName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
 
@@ -17,4 +19,5 @@ class Repository(BaseModel):
     catalogue: str = Field(description="the file that says which versions are tracked; there need be none")
     username: str | None = None
     password_file: str | None = Field(None, description="read anew each time; a token is a password too")
+    forge: ForgeConfig | None = Field(None, description="where commits get their statuses")
     webhook_secret_file: str | None = Field(None, description="what the forge signs its webhooks with")

@@ -3,7 +3,7 @@
 No client library: each of the three is asked at most eight endpoints, which httpx does as plainly.
 """
 
-from kexbench.forges.config import ForgeConfig
+from kexbench.domain.forges import ForgeConfig
 from kexbench.forges.gitea import Gitea
 from kexbench.forges.github import GitHub
 from kexbench.forges.gitlab import GitLab

@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from pydantic import AliasChoices, BaseModel, Field
 
+from kexbench.domain.forges import ForgeConfig
 from kexbench.forges.comments import is_marked, marked, same_text
-from kexbench.forges.config import ForgeConfig
 from kexbench.forges.port import CommitStatus, ForgeError, PullRequest
 from kexbench.forges.rest import Rest
 

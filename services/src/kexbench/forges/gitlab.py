@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
+from kexbench.domain.forges import ForgeConfig
 from kexbench.forges.comments import is_marked, marked, same_text
-from kexbench.forges.config import ForgeConfig
 from kexbench.forges.port import CommitStatus, ForgeError, PullRequest
 from kexbench.forges.rest import Rest
 

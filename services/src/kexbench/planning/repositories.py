@@ -4,8 +4,9 @@ import re
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationError
 
+from kexbench.domain.forges import ForgeConfig
 from kexbench.domain.repositories import Repository, RepositoryName
 from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
 from kexbench.planning.spec import Distinct, Written
@@ -37,6 +38,26 @@ _Within = Annotated[str, AfterValidator(_within)]
 _File = Annotated[str, Field(pattern="^/", max_length=400)]
 
 
+class ForgeEntry(Written):
+    """The forge that a repository lives at, which is told what became of its commits."""
+
+    kind: Literal["github", "gitlab", "gitea"]
+    url: Annotated[str | None, Field(description="of its API; left out for github.com and gitlab.com")] = None
+    repository: Annotated[str, Field(description="owner/name; at GitLab the whole path of the project")]
+    token_file: _File
+
+    def settings(self) -> ForgeConfig:
+        return ForgeConfig.model_validate(self.model_dump())
+
+
+def _coherent(entry: ForgeEntry) -> ForgeEntry:
+    try:
+        entry.settings()
+    except ValidationError as error:
+        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+    return entry
+
+
 class RepositoryEntry(Written):
     """A repository whose commits trigger runs."""
 
@@ -47,6 +68,7 @@ class RepositoryEntry(Written):
     catalogue: Annotated[_Within | None, Field(description="libraries.yaml among the specs where left out")] = None
     username: Annotated[str | None, Field(description="with a password; git where left out")] = None
     password_file: Annotated[_File | None, Field(description="with a password or token, read anew each time")] = None
+    forge: Annotated[ForgeEntry, AfterValidator(_coherent)] | None = None
     webhook_secret_file: Annotated[_File | None, Field(description="with what the forge signs its webhooks with")] = (
         None
     )
@@ -69,7 +91,8 @@ def read_repositories(text: str, file: str) -> tuple[Repository, ...]:
         raise DocumentError(file, faults)
     return tuple(
         Repository(
-            **entry.model_dump(exclude={"branches", "catalogue"}),
+            **entry.model_dump(exclude={"branches", "catalogue", "forge"}),
+            forge=entry.forge.settings() if entry.forge else None,
             branches=tuple(entry.branches),
             catalogue=entry.catalogue or str(PurePosixPath(entry.specs) / "libraries.yaml"),
         )

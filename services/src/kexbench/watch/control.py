@@ -1,16 +1,18 @@
 """What the watcher asks for: the port; the API behind it, or what the API does itself."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from kexbench.api.commit_models import CommittedSpec
-from kexbench.api.commits import begin_committed
+from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
+from kexbench.api.commits import begin_committed, newest_commits
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.store.port import Store, StoreError
 from kexbench.uplink import Refused, Unreachable, Uplink
+
+_COMMITS = 50
 
 
 class ControlError(Exception):
@@ -31,6 +33,10 @@ class Control(Protocol):
     def handled(self, handled: HandledCommit) -> None: ...
     def rings(self) -> Mapping[str, int]:
         """How often webhooks rang for each repository."""
+        ...
+
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        """The newest that say something of a spec, with the states of their runs."""
         ...
 
 
@@ -57,6 +63,10 @@ class ApiControl:
         with _telling():
             return self._api.get(dict[str, int], "/rings")
 
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        with _telling():
+            return self._api.get(CommitPage, f"/commits?repository={repository}&limit={_COMMITS}").commits
+
 
 class OwnControl:
     """Implements Control in the process that holds the store."""
@@ -80,6 +90,10 @@ class OwnControl:
 
     def rings(self) -> Mapping[str, int]:
         return self._doorbell.rings()
+
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        with _telling():
+            return newest_commits(self._store, repository, _COMMITS).commits
 
 
 @contextmanager

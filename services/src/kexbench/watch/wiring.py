@@ -1,4 +1,4 @@
-"""Puts a watcher together: the repositories that the installation names, and a copy of each."""
+"""Puts a watcher together: the repositories that the installation names, a copy of each, and their forges."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from threading import Event, Thread
 
 from kexbench.domain.canonical import content_hash
+from kexbench.forges import forge_of
+from kexbench.watch.announcing import Announcer
 from kexbench.watch.control import Control
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
@@ -14,17 +16,25 @@ from kexbench.wiring import Installation
 
 @contextmanager
 def watching(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
-    """A watcher that works for as long as the context lasts, in a thread: a repository that takes long to fetch holds
-    up nobody. Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
+    """A watcher that works for as long as the context lasts, and tells forges what came of it, in threads: a repository
+    that takes long to fetch, or a forge that takes long to answer, holds up nobody. Raises DocumentError for wrong
+    repositories, and SourceError where no copy can be kept."""
     ending = Event()
+    pace = (ending, installation.settings.watch_interval_s)
     with watcher_of(installation, control, say) as watcher:
-        thread = Thread(target=watcher.run, args=(ending, installation.settings.watch_interval_s), name="watcher")
-        thread.start()
+        announcer = announcer_of(installation, control, say)
+        threads = [
+            Thread(target=watcher.run, args=pace, name="watcher"),
+            Thread(target=announcer.run, args=pace, name="announcer"),
+        ]
+        for thread in threads:
+            thread.start()
         try:
             yield watcher
         finally:
             ending.set()
-            thread.join()
+            for thread in threads:
+                thread.join()
 
 
 @contextmanager
@@ -37,3 +47,11 @@ def watcher_of(installation: Installation, control: Control, say: Callable[[str]
             for repository in installation.repositories()
         ]
         yield Watcher(control, sources, lambda: datetime.now(UTC), say)
+
+
+def announcer_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Announcer:
+    """Raises DocumentError for wrong repositories."""
+    settings = installation.settings
+    forges = {one.name: forge_of(one.forge) for one in installation.repositories() if one.forge}
+    pages = settings.public_url or settings.api_url or f"http://{settings.host}:{settings.port}"
+    return Announcer(control, forges, pages, lambda: datetime.now(UTC), say)
