@@ -1918,6 +1918,12 @@ export type QueueEntry = {
      * estimated time of all that is before it; null once it is begun, and on a cluster, where runs may be measured side by side
      */
     wait_s: number | null;
+    /**
+     * Superseded By
+     *
+     * the newer run of its line that it will be cancelled for
+     */
+    superseded_by: string | null;
 };
 
 /**
@@ -3533,3 +3539,52 @@ export type StoredByJobResponses = {
 };
 
 export type StoredByJobResponse = StoredByJobResponses[keyof StoredByJobResponses];
+
+export type RingsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/rings';
+};
+
+export type RingsErrors = {
+    /**
+     * The signature is missing or wrong
+     */
+    401: Problem;
+    /**
+     * No repository of this name has a webhook
+     */
+    404: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The secret can't be read
+     */
+    503: Problem;
+};
+
+export type RingsError = RingsErrors[keyof RingsErrors];
+
+export type RingsResponses = {
+    /**
+     * Response Rings
+     *
+     * Successful Response
+     */
+    200: {
+        [key: string]: number;
+    };
+};
+
+export type RingsResponse = RingsResponses[keyof RingsResponses];
