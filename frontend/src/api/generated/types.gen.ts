@@ -1857,6 +1857,12 @@ export type QueueEntry = {
      * estimated time of all that is before it; null once it is begun, and on a cluster, where runs may be measured side by side
      */
     wait_s: number | null;
+    /**
+     * Superseded By
+     *
+     * the newer run of its line that it will be cancelled for
+     */
+    superseded_by: string | null;
 };
 
 /**
