@@ -3,7 +3,7 @@
 from kexbench.domain.cases import Case
 from kexbench.domain.cpu_features import CpuFeatures
 from kexbench.domain.dimensions import NOTHING, Resumption
-from kexbench.domain.plans import Job, Measure, Plan
+from kexbench.domain.plans import Measure, Plan
 
 INVOCATION_OVERHEAD_S = 0.05
 """Start, set-up and probe handshake of one worker."""
@@ -18,11 +18,16 @@ def estimated_seconds(cases: tuple[Case, ...], subjects: int, pools: int, measur
     return sum(case_seconds(case, subjects, measure) for case in cases) * pools
 
 
-def job_seconds(plan: Plan, job: Job) -> float:
-    """Seconds that a job of a plan measures."""
-    measure = plan.measure.model_copy(update={"invocations": job.invocations})
-    parties, wanted = sum(len(block) for block in job.blocks), set(job.case_ids)
-    return sum(case_seconds(case, parties, measure) for case in plan.cases if case.case_id in wanted)
+def job_seconds(plan: Plan) -> dict[str, float]:
+    """Seconds that each job of a plan measures, by its id. Of all jobs at once, since an id of a case is made each time
+    it is asked for, and a large plan has ten thousand."""
+    cases = {case.case_id: case for case in plan.cases}
+    found = {}
+    for job in plan.jobs:
+        measure = plan.measure.model_copy(update={"invocations": job.invocations})
+        parties = sum(len(block) for block in job.blocks)
+        found[job.job_id] = sum(case_seconds(cases[case_id], parties, measure) for case_id in job.case_ids)
+    return found
 
 
 def case_seconds(case: Case, subjects: int, measure: Measure) -> float:

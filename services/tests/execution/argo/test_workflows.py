@@ -14,7 +14,7 @@ from kexbench.execution.argo.workflows import (
     AROUND_MEASURING_S,
     JOBS_PER_WORKFLOW,
     WantedKit,
-    job_deadline_s,
+    job_deadlines_s,
     kits_workflow,
     run_workflows,
 )
@@ -180,8 +180,9 @@ def test_a_kit_is_built_on_the_first_pool_of_its_architecture() -> None:
 def test_a_pod_may_take_a_few_times_what_was_estimated_and_never_more_than_the_spec_allows() -> None:
     plan = a_cluster_run().plan
     slow = plan.model_copy(update={"measure": plan.measure.model_copy(update={"batches": 10**6})})
-    assert job_deadline_s(plan, plan.jobs[0]) == AROUND_MEASURING_S + round(4 * plan.estimated_s / 4)
-    assert job_deadline_s(slow, plan.jobs[0]) == AROUND_MEASURING_S + plan.measure.max_duration_s
+    job_id = plan.jobs[0].job_id
+    assert job_deadlines_s(plan)[job_id] == AROUND_MEASURING_S + round(4 * plan.estimated_s / 4)
+    assert job_deadlines_s(slow)[job_id] == AROUND_MEASURING_S + plan.measure.max_duration_s
 
 
 @pytest.mark.parametrize("run_id", ["Ünfit/für DNS", "x" * 200, "-", "a.b"])

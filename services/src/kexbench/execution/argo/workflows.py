@@ -81,12 +81,14 @@ def run_workflows(
 ) -> tuple[dict[str, Any], ...]:
     """The workflows that run these jobs of a run; `nodes` are how many each pool is known to have."""
     wanted = {job.job_id for job in jobs}
+    deadlines = job_deadlines_s(run.plan)
     found = []
     for number, (pool, piece) in enumerate(chunks_of(run.plan)):
         if here := [job for job in piece if job.job_id in wanted]:
             name = names.job_workflow_name(run.run_id, series, number)
             at_once = max(PODS_AT_ONCE, nodes.get(pool, 0))
-            found.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings, at_once))
+            deadline_s = max(deadlines[job.job_id] for job in here)
+            found.append(_workflow_of_jobs(name, run, series, here, pools[pool], settings, at_once, deadline_s))
     return tuple(found)
 
 
@@ -115,10 +117,13 @@ def kits_workflow(
     return _workflow(name, labels, {}, templates, tasks, settings.builder_service_account, settings, PODS_AT_ONCE)
 
 
-def job_deadline_s(plan: Plan, job: Job) -> int:
-    """Seconds after which a pod has gone wrong: what its job is thought to take, with slack, at most what the spec
-    allows."""
-    return AROUND_MEASURING_S + min(round(SLACK * job_seconds(plan, job)), plan.measure.max_duration_s)
+def job_deadlines_s(plan: Plan) -> dict[str, int]:
+    """Seconds after which the pod of each job has gone wrong, by the job's id: what the job is thought to take, with
+    slack, at most what the spec allows."""
+    return {
+        job_id: AROUND_MEASURING_S + min(round(SLACK * seconds), plan.measure.max_duration_s)
+        for job_id, seconds in job_seconds(plan).items()
+    }
 
 
 def retry_strategy() -> argo.RetryStrategy:
@@ -132,7 +137,14 @@ def _environment(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, st
 
 
 def _workflow_of_jobs(
-    name: str, run: Run, series: int, jobs: Sequence[Job], pool: Pool, settings: JobSettings, at_once: int
+    name: str,
+    run: Run,
+    series: int,
+    jobs: Sequence[Job],
+    pool: Pool,
+    settings: JobSettings,
+    at_once: int,
+    deadline_s: int,
 ) -> dict[str, Any]:
     labels = {**names.labels_of(run.run_id, series), **names.spec_labels(run)}
     # Attempts of a job count on through its series, so that no two ever have the same number.
@@ -149,7 +161,7 @@ def _workflow_of_jobs(
         name="job",
         parameter="job",
         labels={**labels, **pods.pod_labels(pool), names.JOB: "{{inputs.parameters.job}}"},
-        deadline_s=max(job_deadline_s(run.plan, job) for job in jobs),
+        deadline_s=deadline_s,
         main=main,
         disk=pods.JOB_DISK,
         pool=pool,
