@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kexbench.store.port import Store
-from tests.builders import NOON, a_commit, a_handled_commit, a_run
-from tests.store.test_contract import started
+from tests.builders import NOON, a_commit, a_handled_commit
 
 pytestmark = pytest.mark.xdist_group("store")
 
@@ -100,10 +99,3 @@ def test_commits_before_the_beginning_of_time_are_none(store: Store) -> None:
     store.add_commit(a_handled_commit())
     assert store.commits("", 5, NOON.replace(year=1)) == []
     assert len(store.commits("", 5, NOON.replace(year=9999))) == 1
-
-
-def test_the_progress_of_more_runs_than_one_question_can_name_is_told(store: Store) -> None:
-    runs = [started(store, a_run(f"run-{number}")) for number in range(2)]
-    others = [f"once-{number:020x}" for number in range(4000)]
-    found = store.progress([runs[0].run_id, *others, runs[1].run_id])
-    assert sorted(found) == ["run-0", "run-1"]

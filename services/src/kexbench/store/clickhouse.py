@@ -58,9 +58,6 @@ RUNS_KEPT = 4
 """A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
 parse."""
 
-RUNS_AT_ONCE = 1000
-"""Ids are sent in an address, whose length is limited; a commit may have measured more specs than fit."""
-
 
 class ClickHouseStore(Connection):
     """Implements the store's port. Safe for threads: each has a client of its own."""
@@ -246,12 +243,6 @@ class ClickHouseStore(Connection):
         return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in found]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
-        found: dict[str, RunProgress] = {}
-        for first in range(0, len(run_ids), RUNS_AT_ONCE):
-            found |= self._progress(run_ids[first : first + RUNS_AT_ONCE])
-        return found
-
-    def _progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}
         events = self._query(
             "SELECT run_id, max(at) AS newest, argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
