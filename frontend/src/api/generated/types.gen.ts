@@ -3313,9 +3313,29 @@ export type JobOrderData = {
 
 export type JobOrderErrors = {
     /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
     /**
      * Not of the expected form
      */
@@ -3355,9 +3375,29 @@ export type MaterialData = {
 
 export type MaterialErrors = {
     /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
     /**
      * Not of the expected form
      */
@@ -3391,9 +3431,29 @@ export type KitData = {
 
 export type KitErrors = {
     /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
     /**
      * Not of the expected form
      */

@@ -57,7 +57,9 @@ class LocalGatekeeper:
         return Caller("submitter", name)
 
 
-def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> Caller:
+def caller_of(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> Caller:
     gatekeeper = cast(Gatekeeper, request.app.state.gatekeeper)
     try:
         return gatekeeper.identify(credentials.credentials if credentials else "")
@@ -67,7 +69,7 @@ def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredential
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error
 
 
-TheCaller = Annotated[Caller, Depends(_caller)]
+TheCaller = Annotated[Caller, Depends(caller_of)]
 
 
 def admit(

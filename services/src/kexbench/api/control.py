@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Response
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.control_models import KnownKits, OpenRun, Submission
 from kexbench.api.controls import refusal
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore, TheSupplies, queueing_of
@@ -24,7 +24,9 @@ from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.planning.documents import DocumentError
 from kexbench.store.port import RunProgress, Store
 
-router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=[Depends(queueing_of)])
+_IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
+"""Who isn't known is told so, and nothing else."""
+router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
 IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
 one_at_a_time = Lock()
 """Looking whether there is a run, or what state it is in, and adding to it are two steps."""
