@@ -32,6 +32,37 @@ _DEFINITIONS: dict[str, Any] = {
         },
     },
     "port": {"type": "integer", "minimum": 1, "maximum": 65535},
+    "repository": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["name", "url"],
+        "properties": {
+            "name": {"type": "string", "pattern": "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"},
+            "url": {"type": "string", "description": "whatever git clones"},
+            "branches": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "string"},
+                "description": "main where left out",
+            },
+            "specs": {"type": "string", "description": "the folder of specs; bench-specs where left out"},
+            "catalogue": {"type": "string", "description": "libraries.yaml among the specs where left out"},
+            "username": {"type": "string"},
+            "passwordFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
+            "forge": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["kind", "repository", "tokenFile"],
+                "properties": {
+                    "kind": {"enum": ["github", "gitlab", "gitea"]},
+                    "url": {"type": "string", "description": "of its API; left out for github.com and gitlab.com"},
+                    "repository": {"type": "string", "description": "owner/name; at GitLab the project's whole path"},
+                    "tokenFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
+                },
+            },
+            "webhookSecretFile": {"type": "string", "pattern": "^/", "description": "in one of repositorySecrets"},
+        },
+    },
     "quantity": {"type": ["string", "integer"], "pattern": _QUANTITY},
 }
 _TYPES: dict[str, str] = {"bool": "boolean", "int": "integer", "str": "string", "seq": "array", "map": "object"}

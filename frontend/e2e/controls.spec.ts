@@ -174,6 +174,22 @@ test("the keyboard cancels a run, and Escape does not", async ({ page, request }
   await expect(heading).toHaveText("nightly cancelling");
 });
 
+test("the queue’s page tells what waits, has no serious barrier and fits", async ({ page, request }) => {
+  const runId = await queued(request);
+  const { heading } = parts(page);
+  await page.goto("/queue");
+  const turn = page.getByRole("main").getByRole("listitem").filter({ hasText: runId });
+  await expect(turn).toContainText("Somebody asked for it");
+  expect(await barriers(page)).toEqual([]);
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect(excess, `at ${width}`).toBeLessThanOrEqual(0);
+  }
+  await turn.getByRole("link").click();
+  await expect(heading).toHaveText("nightly queued");
+});
+
 async function barriers(page: Page) {
   const { violations } = await new AxeBuilder({ page }).analyze();
   const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");

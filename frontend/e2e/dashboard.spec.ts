@@ -54,6 +54,7 @@ async function pages(request: APIRequestContext): Promise<{ path: string; ready:
     { path: "/scaling", ready: ".twin, .note" },
     { path: "/machine", ready: ".answer, .note" },
     { path: "/runs", ready: ".runs li" },
+    { path: "/commits", ready: ".runs li, .note" },
     { path: `/runs/${cell.run_id}`, ready: "table.heatmap" },
     { path: "/series?case=unknown", ready: "[role=alert]" },
     { path: "/no-such-page", ready: ".note" },

@@ -190,6 +190,15 @@ export function dateTimeSeconds(iso: string): string {
   return new Date(iso).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 }
 
+/** The pool of a machine that measures by itself. */
+export const LOCAL = "local";
+
+/** An estimate of time: "45 s", "12 min", "3 h". */
+export function duration(seconds: number): string {
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  return seconds < 100 * 60 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
 export function memory(value: number): string {
   return `${significant(value / 2 ** 30, 2)} GiB`;
 }

@@ -2,6 +2,7 @@
 import { linkOptions } from "@tanstack/react-router";
 import type { ExportSamplesData } from "@/api/generated";
 import {
+  type CommitsSearch,
   type HomeSearch,
   type MachineSearch,
   type RunSearch,
@@ -16,6 +17,8 @@ export const paths = {
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
   scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
   machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
+  queue: () => linkOptions({ to: "/queue" }),
+  commits: (search: CommitsSearch = {}) => linkOptions({ to: "/commits", search }),
   runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),
   run: (runId: string, search: RunSearch = {}) =>
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
 import {
+  commitsSearch,
   homeSearch,
   machineSearch,
   parseSearch,
@@ -58,8 +59,21 @@ const machine = createRoute({
   component: lazyRouteComponent(() => import("@/pages/machine"), "MachinePage"),
 });
 
+const queue = createRoute({
+  getParentRoute: () => root,
+  path: "/queue",
+  component: lazyRouteComponent(() => import("@/pages/queue"), "QueuePage"),
+});
+
+const commits = createRoute({
+  getParentRoute: () => root,
+  path: "/commits",
+  validateSearch: commitsSearch,
+  component: lazyRouteComponent(() => import("@/pages/commits"), "CommitsPage"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, series, scaling, machine, runs, run]),
+  routeTree: root.addChildren([home, series, scaling, machine, queue, runs, run, commits]),
   parseSearch,
   stringifySearch,
   scrollRestoration: true,

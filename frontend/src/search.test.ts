@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { homeSearch, machineSearch, parseSearch, runSearch, seriesSearch, stringifySearch } from "./search";
+import {
+  commitsSearch,
+  homeSearch,
+  machineSearch,
+  parseSearch,
+  runSearch,
+  seriesSearch,
+  stringifySearch,
+} from "./search";
 
 describe("the URL's state", () => {
   it("survives the way into the URL and back", () => {
@@ -41,6 +49,12 @@ describe("the URL's state", () => {
     for (const refused of ["10", "2", "1001", "7.5", "many"]) {
       expect(machineSearch(parseSearch(`?invocations=${refused}`))).toEqual({});
     }
+  });
+
+  it("keeps whose commits are shown, and which page of them", () => {
+    const search = { repository: "benchmarks", before: "2026-01-01T00:00:00.123456Z" };
+    expect(commitsSearch(parseSearch(stringifySearch(search)))).toEqual(search);
+    expect(commitsSearch(parseSearch("?repository=&before="))).toEqual({});
   });
 
   it("leaves no trace in the URL when it is empty", () => {

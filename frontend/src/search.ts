@@ -59,6 +59,12 @@ export interface RunsSearch {
   before?: string;
 }
 
+export interface CommitsSearch {
+  /** absent: all */
+  repository?: string;
+  before?: string;
+}
+
 export interface RunSearch extends CellView, HostChoice {
   metric?: Metric;
 }
@@ -98,6 +104,10 @@ export function machineSearch(raw: Raw): MachineSearch {
 
 export function runsSearch(raw: Raw): RunsSearch {
   return compact({ before: text(raw.before) });
+}
+
+export function commitsSearch(raw: Raw): CommitsSearch {
+  return compact({ repository: text(raw.repository), before: text(raw.before) });
 }
 
 export function runSearch(raw: Raw): RunSearch {

@@ -14,13 +14,14 @@ import numpy as np
 
 from bench import report
 from bench.calibration import calibrate
+from bench.commits import measure_commits
 from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
 from bench.lab import FULL, QUICK, BenchError, Lab, Scale
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
 from bench.scale import Scaled, measure_scale
-from bench.texts import DETECTION, HEAD, OVERHEAD, PEERS, SCALE
+from bench.texts import COMMITS, DETECTION, HEAD, OVERHEAD, PEERS, SCALE
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
@@ -113,6 +114,7 @@ PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
     "overhead": (OVERHEAD, lambda lab, scale, _: report.overhead_table(list(_overheads(lab, scale)))),
     "peers": (PEERS, lambda lab, scale, plain: report.peers_table(list(_peers(lab, scale, plain)))),
     "detection": (DETECTION, lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
+    "commits": (COMMITS, lambda _lab, scale, _: report.commits_table(measure_commits(scale.pushes))),
     "scale": (SCALE, lambda lab, scale, _: report.scale_table(_scaled(lab, scale))),
 }
 """What stands above the figures of each part, and how they are made."""

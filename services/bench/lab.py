@@ -39,10 +39,11 @@ class Scale:
     cases: int
     """Of the plan that is run on a simulated cluster."""
     nodes: int
+    pushes: int
 
 
-FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=8, cases=10_000, nodes=1000)
-QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2, cases=1000, nodes=100)
+FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
+QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2, cases=1000, nodes=100, pushes=3)
 
 
 class Lab:

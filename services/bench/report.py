@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Sequence
 
 from bench.calibration import Calibration
+from bench.commits import Delays
 from bench.detection import Pools
 from bench.overhead import Overhead
 from bench.peers import Peer
@@ -98,6 +99,16 @@ def usual_group_text(found: Rejections | None, group: int, alpha: float) -> str:
         f"({found.low:.1%} to {found.high:.1%}; {found.tests:,} tests worth {found.effective_tests:.0f} independent "
         f"ones) at a nominal {alpha:.0%}."
     )
+
+
+def commits_table(found: Delays) -> str:
+    rows = [
+        ("pushes", f"{len(found.seconds)}"),
+        ("between two looks", f"{found.interval_s:g} s"),
+        ("from push to run, median", f"{statistics.median(found.seconds):.1f} s"),
+        ("from push to run, longest", f"{max(found.seconds):.1f} s"),
+    ]
+    return markdown_table(("what", "measured"), rows)
 
 
 def scale_table(found: Scaled) -> str:

@@ -12,6 +12,7 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 
 from kexbench.api.control_models import OpenRun
+from kexbench.api.queue_models import QueueView
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher
 from kexbench.domain.pools import Pool
@@ -80,6 +81,8 @@ class MadeUpApi(Uplink):
             return TypeAdapter(list[OpenRun]).dump_json([self._open])
         if path == f"/open-runs/{self._open.run_id}":
             return self._run
+        if path == "/queue":
+            return QueueView(runs=[]).model_dump_json().encode()
         if path.endswith("/stored-by-job"):
             return self._stored if len(self._open.events) > len(_STARTED) else b"{}"
         return b"[]"

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
 from kexbench.domain.material import MaterialFiles
@@ -213,6 +215,32 @@ def an_invocation(
         ),
         outcomes=tuple(outcomes),
     )
+
+
+def a_commit(title: str = "a change", *, repository: str = "benchmarks", branch: str = "main") -> Commit:
+    """Its hash follows from its title."""
+    return Commit(
+        repository=repository,
+        branch=branch,
+        commit=content_hash(title, length=40),
+        title=title,
+        author="Ada Example",
+        committed_at=NOON,
+    )
+
+
+def a_handled_commit(
+    title: str = "a change",
+    *,
+    repository: str = "benchmarks",
+    branch: str = "main",
+    minutes: float = 0,
+    checks: tuple[Check, ...] = (Check(path="bench-specs/quick.yaml", reason=Reason.SPEC, faults=("quick:1:1: no",)),),
+    note: str = "",
+) -> HandledCommit:
+    """One that was handled so many minutes after noon."""
+    commit = a_commit(title, repository=repository, branch=branch)
+    return HandledCommit(commit=commit, handled_at=NOON + timedelta(minutes=minutes), checks=checks, note=note)
 
 
 def a_ticket(run: Run, job: int = 0) -> Ticket:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher
+from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, Turn
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView
@@ -254,6 +254,39 @@ def test_a_dispatcher_that_lost_its_lease_while_it_looked_keeps_no_schedules() -
     stage.control.schedules = take_long  # type: ignore[method-assign,assignment]
     assert stage.dispatcher.once()
     assert stage.cluster.crons == {}
+
+
+def test_a_run_waits_for_the_nodes_of_one_before_it_says_so_once_and_begins_when_it_has_ended() -> None:
+    stage = Stage()
+    stage.tick(2)
+    stage.control.queue(a_cluster_run("second"))
+    stage.tick(3)
+    told = [(event.state, event.detail) for event in stage.control.events["second"]]
+    waits = (RunState.BUILDING, f"waits for run {RUN.run_id}, which has the nodes")
+    assert told == [(RunState.QUEUED, ""), waits]
+    for name in stage.open_workflows():
+        stage.end(name, well=True)
+    stage.tick(2)
+    assert stage.state() is RunState.FINISHED
+    assert stage.control.view("second").state is RunState.RUNNING
+
+
+def test_runs_begin_in_the_order_of_the_queue() -> None:
+    stage = Stage()
+    stage.control.queue(a_cluster_run("urgent"))
+    stage.control.turns = lambda: (Turn("urgent"), Turn(RUN.run_id))  # type: ignore[method-assign]
+    stage.tick()
+    assert stage.control.view("urgent").state is RunState.RUNNING
+    assert stage.details[-1] == "waits for run urgent, which has the nodes"
+
+
+def test_a_run_that_a_newer_one_supersedes_is_cancelled_before_it_begins() -> None:
+    stage = Stage()
+    stage.control.turns = lambda: (Turn(RUN.run_id, superseded_by="newer"),)  # type: ignore[method-assign]
+    stage.tick(2)
+    assert stage.state() is RunState.CANCELLED
+    assert "superseded by run newer" in stage.details
+    assert stage.cluster.submitted == []
 
 
 Move = Callable[[Stage], object]

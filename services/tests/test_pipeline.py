@@ -9,12 +9,12 @@ import pytest
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import QualificationRow, Qualifications
 from kexbench.api.models import CaseView
+from kexbench.api.resolving import invocations_to_resolve
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
 from kexbench.kits import KitError, KitErrors, Shelf
 from kexbench.pipeline import (
     VersionMismatch,
-    _invocations_to_resolve,
     execute_run,
     known_run,
     places_of,
@@ -228,7 +228,7 @@ def a_resolving_plan(share: str) -> Plan:
 
 def test_the_noisiest_case_of_all_libraries_decides_how_many_invocations_a_change_takes() -> None:
     known = qualified(openssl=0.004, openssl_=0.02, gnutls=0.01, fake=0.5)
-    found = _invocations_to_resolve(a_resolving_plan("1%"), known)
+    found = invocations_to_resolve(a_resolving_plan("1%"), known)
     assert found == invocations_for(0.02, 0.01)
     assert found > invocations_for(0.01, 0.01)
 
@@ -245,4 +245,4 @@ def test_the_noisiest_case_of_all_libraries_decides_how_many_invocations_a_chang
 )
 def test_a_change_that_cannot_be_resolved_is_told_with_the_remedy(known: Qualifications, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        _invocations_to_resolve(a_resolving_plan("1%"), known)
+        invocations_to_resolve(a_resolving_plan("1%"), known)

@@ -113,6 +113,14 @@ capabilities:
   value: /etc/kexbench/pools/pools.yaml
 - name: KEXBENCH_CATALOGUE
   value: /etc/kexbench/catalogue/libraries.yaml
+{{- if .Values.repositories }}
+- name: KEXBENCH_REPOSITORIES
+  value: /etc/kexbench/repositories/repositories.yaml
+{{- end }}
+{{- if .Values.ingress.enabled }}
+- name: KEXBENCH_PUBLIC_URL
+  value: {{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
+{{- end }}
 - name: KEXBENCH_CLUSTER_NAMESPACE
   value: {{ .Values.jobs.namespace.name }}
 - name: KEXBENCH_JOB_SERVICE_ACCOUNT
@@ -130,6 +138,16 @@ capabilities:
 - name: catalogue
   mountPath: /etc/kexbench/catalogue
   readOnly: true
+{{- if .Values.repositories }}
+- name: repositories
+  mountPath: /etc/kexbench/repositories
+  readOnly: true
+{{- range .Values.repositorySecrets }}
+- name: secret-{{ . | replace "." "-" }}
+  mountPath: /etc/kexbench/secrets/{{ . }}
+  readOnly: true
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "kexbench.configVolumes" -}}
@@ -139,11 +157,22 @@ capabilities:
 - name: catalogue
   configMap:
     name: {{ include "kexbench.fullname" . }}-catalogue
+{{- if .Values.repositories }}
+- name: repositories
+  configMap:
+    name: {{ include "kexbench.fullname" . }}-repositories
+{{- range .Values.repositorySecrets }}
+- name: secret-{{ . | replace "." "-" }}
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* Pods start anew when what they read at their start has changed. */}}
 {{- define "kexbench.configChecksum" -}}
-kexbench.dev/config: {{ list (toYaml .Values.pools) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
+kexbench.dev/config: {{ list (toYaml .Values.pools) (toYaml .Values.repositories) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
 {{- end -}}
 
 {{- define "kexbench.egressDns" -}}

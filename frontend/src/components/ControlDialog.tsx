@@ -16,6 +16,8 @@ export function controlTitle(control: Control): string {
 interface Props {
   control: Control;
   asksToken: boolean;
+  /** whether it is measured by the service's own machine */
+  isLocal: boolean;
   /** why the token that was shown last would not do */
   refusal: unknown;
   isBusy: boolean;
@@ -23,7 +25,7 @@ interface Props {
   close: () => void;
 }
 
-export function ControlDialog({ control, asksToken, refusal, isBusy, confirm, close }: Props) {
+export function ControlDialog({ control, asksToken, isLocal, refusal, isBusy, confirm, close }: Props) {
   const title = controlTitle(control);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -37,7 +39,7 @@ export function ControlDialog({ control, asksToken, refusal, isBusy, confirm, cl
       <form onSubmit={submit} aria-busy={isBusy}>
         {control === "cancel" && <p>What is measured by then is kept, and the run can be resumed.</p>}
         {refusal !== null && <Failed error={refusal} />}
-        {asksToken && <TokenField refusal={refusal} />}
+        {asksToken && <TokenField isLocal={isLocal} refusal={refusal} />}
         <p className="actions">
           <button type="button" onClick={close}>
             Back
@@ -49,7 +51,7 @@ export function ControlDialog({ control, asksToken, refusal, isBusy, confirm, cl
   );
 }
 
-function TokenField({ refusal }: { refusal: unknown }) {
+function TokenField({ isLocal, refusal }: { isLocal: boolean; refusal: unknown }) {
   const field = useRef<HTMLInputElement>(null);
   const help = useId();
   useEffect(() => {
@@ -74,11 +76,22 @@ function TokenField({ refusal }: { refusal: unknown }) {
         />
       </label>
       <div id={help}>
-        <p>Everybody may read, but only some accounts may do this. A token of one of them is made by</p>
-        <pre>
-          kubectl create token ACCOUNT <span className="whole">--audience kexbench</span>{" "}
-          <span className="whole">--duration 1h</span>
-        </pre>
+        {isLocal ? (
+          <>
+            <p>
+              Everybody may read, but only who owns the service may do this. On its machine a token is made by
+            </p>
+            <pre>kexbench token</pre>
+          </>
+        ) : (
+          <>
+            <p>Everybody may read, but only some accounts may do this. A token of one of them is made by</p>
+            <pre>
+              kubectl create token ACCOUNT <span className="whole">--audience kexbench</span>{" "}
+              <span className="whole">--duration 1h</span>
+            </pre>
+          </>
+        )}
         <p>It is kept in the memory of this page, not stored: reloading or closing the page forgets it.</p>
         {!window.isSecureContext && (
           <p>

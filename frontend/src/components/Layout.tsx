@@ -24,8 +24,12 @@ export function Layout() {
           <Link {...paths.machine()} activeOptions={{ includeSearch: false }}>
             Machine
           </Link>
+          <Link {...paths.queue()}>Queue</Link>
           <Link {...paths.runs()} activeOptions={{ includeSearch: false }}>
             Runs
+          </Link>
+          <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
+            Commits
           </Link>
         </nav>
       </header>

@@ -1,9 +1,10 @@
-// Cancelling and resuming a run on a cluster, where the API offers it.
+// Cancelling and resuming a run that was queued, where the API offers it.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useEffect, useState } from "react";
 import { cancelRun, type RunDetail, resumeRun } from "@/api/generated";
 import { isRefusedCaller } from "@/api/problem";
 import { forgetToken, knownToken } from "@/api/token";
+import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
 import { type Control, ControlDialog, controlTitle } from "./ControlDialog";
 
@@ -65,6 +66,7 @@ export function RunControls({ run, heading }: Props) {
       {shown && (
         <ControlDialog
           {...shown}
+          isLocal={run.summary.pools.includes(LOCAL)}
           refusal={isRefused ? asked.error : null}
           isBusy={asked.isPending}
           confirm={() => asked.mutate(shown.control)}

@@ -11,7 +11,7 @@ export function RunState({ state }: { state: RunSummary["state"] }) {
 }
 
 /** What is said of the state; red once a run has ended with it, unless somebody wanted that. */
-export function RunNote({ summary: { detail, state } }: { summary: RunSummary }) {
+export function RunNote({ summary: { detail, state } }: { summary: Pick<RunSummary, "detail" | "state"> }) {
   const isBad = !isOpen(state) && state !== "cancelled";
   return detail && <p className={isBad ? "said bad" : "said"}>{detail}</p>;
 }

@@ -9,6 +9,7 @@ import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
+import { CommitLine } from "@/components/CommitLine";
 import { EventSection } from "@/components/EventSection";
 import { HostSelect } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
@@ -71,6 +72,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <p>
         {summary.description} <small>Run {summary.run_id}</small>
       </p>
+      <CommitLine summary={summary} />
       <RunNote summary={summary} />
       <RunControls key={summary.run_id} run={run} heading={heading} />
       <SentinelNotice sentinel={run.sentinel} />

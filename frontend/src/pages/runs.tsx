@@ -3,6 +3,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunSummary } from "@/api/generated";
 import { runsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { CommitHash } from "@/components/CommitLine";
+import { titleOf } from "@/components/commit-words";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { byLibrary, count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -55,7 +57,14 @@ function RunList({ runs }: { runs: RunSummary[] }) {
             <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />
           </h2>
           <p className="when">
-            <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>, {run.trigger}
+            <time dateTime={run.created_at}>{dateTime(run.created_at)}</time>,{" "}
+            {run.commit ? (
+              <>
+                commit <CommitHash commit={run.commit} /> {titleOf(run.commit)}
+              </>
+            ) : (
+              run.trigger
+            )}
           </p>
           <p>{[run.pools.join(", "), run.cpu_model].filter(Boolean).join(": ")}</p>
           <p>

@@ -3,6 +3,8 @@ import type {
   CaseView,
   Cell,
   Change,
+  CheckView,
+  Commit,
   Estimate,
   Negotiated,
   RunEvent,
@@ -110,4 +112,29 @@ export function aSeries(lines: SeriesLine[], metric: Series["metric"] = "cpu_ns"
 /** So many minutes after midnight. */
 export function anEvent(state: RunEvent["state"], minute: number, detail = ""): RunEvent {
   return { run_id: "r", at: `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`, state, detail };
+}
+
+export function aCommit(commit: Partial<Commit>): Commit {
+  return {
+    repository: "benchmarks",
+    branch: "main",
+    commit: "0123456789abcdef0123456789abcdef01234567",
+    title: "a change",
+    author: "Ada Example",
+    committed_at: "2026-01-01T00:00:00Z",
+    ...commit,
+  };
+}
+
+export function aCheck(check: Partial<CheckView>): CheckView {
+  return {
+    path: "bench-specs/quick.yaml",
+    reason: "spec",
+    run_id: "r",
+    faults: [],
+    state: "finished",
+    detail: "",
+    invocations_stored: 0,
+    ...check,
+  };
 }

@@ -1,11 +1,13 @@
 """The API as the command line uses it, and the delivery of a run's results to it."""
 
-from collections.abc import Callable, Iterator
+import getpass
+import os
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from kexbench.api.app import API_PREFIX
@@ -13,14 +15,24 @@ from kexbench.api.lab_models import Qualifications
 from kexbench.api.models import StoredInvocation
 from kexbench.api.problems import problem_words
 from kexbench.api.run_models import RunDetail, RunPage
-from kexbench.api.tokens import sign_run_token
+from kexbench.api.tokens import sign_role_token, sign_run_token
+from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.folder import RunFolder
 from kexbench.service import reach_service
 from kexbench.store.lock import ServiceAddress
 from kexbench.wiring import Installation
 
+Found = TypeVar("Found")
 _TIMEOUT_S = 60.0
 DELIVERY_ATTEMPTS = 5
+
+
+def user_name() -> str:
+    """Who asks, as others are told; not every container knows its user's name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
 
 
 def _no_progress(_done: int, _total: int) -> None:
@@ -60,11 +72,30 @@ class ApiClient:
                 _check(response)
             yield from response.iter_bytes()
 
+    def get(self, kind: type[Found], path: str) -> Found:
+        return TypeAdapter(kind).validate_json(self._get(path).content)
+
+    def send(
+        self, method: str, path: str, body: BaseModel | None = None, headers: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """As somebody who asks for runs: the user of this process."""
+        asks = sign_role_token(user_name(), "submitter", self._secret, now=datetime.now(UTC))
+        return self._send(method, path, body, {"Authorization": f"Bearer {asks}", **(headers or {})})
+
+    def queued_run(self, run_id: str) -> Run:
+        return Run.model_validate_json(_check(self._http.get(f"/open-runs/{run_id}", headers=self._of(run_id))).content)
+
+    def put_run(self, run: Run) -> None:
+        self._send("PUT", f"/runs/{run.run_id}", run, self._of(run.run_id))
+
+    def add_event(self, event: RunEvent) -> None:
+        self._send("POST", f"/runs/{event.run_id}/events", event, self._of(event.run_id))
+
     def deliver(self, folder: RunFolder, on_progress: Callable[[int, int], None] = _no_progress) -> None:
         """Send what the store lacks of a run. Can be repeated; stops at the first failure."""
         run = folder.run()
-        headers = {"Authorization": f"Bearer {sign_run_token(run.run_id, self._secret, now=datetime.now(UTC))}"}
-        self._send("PUT", f"/runs/{run.run_id}", run, headers)
+        headers = self._of(run.run_id)
+        self.put_run(run)
         stored = {
             (known.job_id, known.attempt, known.case_id, known.invocation)
             for known in map(StoredInvocation.model_validate, self.json(f"/runs/{run.run_id}/invocations"))
@@ -77,17 +108,21 @@ class ApiClient:
                 self._send("POST", f"/runs/{run.run_id}/invocations", invocation, headers)
             on_progress(done, len(invocations))
         for event in events:
-            self._send("POST", f"/runs/{run.run_id}/events", event, headers)
+            self.add_event(event)
 
     def close(self) -> None:
         self._http.close()
 
     def _get(self, path: str, **query: Any) -> httpx.Response:
-        return _check(self._http.get(path, params=query))
+        return _check(self._http.get(path, params=query or None))  # an empty one would replace that of the path
 
-    def _send(self, method: str, path: str, body: BaseModel, headers: dict[str, str]) -> None:
-        content = {"content": body.model_dump_json(), "headers": headers | {"Content-Type": "application/json"}}
-        _check(self._http.request(method, path, **content))  # type: ignore[arg-type]
+    def _of(self, run_id: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {sign_run_token(run_id, self._secret, now=datetime.now(UTC))}"}
+
+    def _send(self, method: str, path: str, body: BaseModel | None, headers: Mapping[str, str]) -> httpx.Response:
+        content = body.model_dump_json() if body else ""
+        named = {**headers, "Content-Type": "application/json"}
+        return _check(self._http.request(method, path, content=content, headers=named))
 
 
 def deliver_run(

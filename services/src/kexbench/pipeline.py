@@ -11,8 +11,8 @@ from typing import Protocol
 
 import httpx
 
-from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import Qualifications
+from kexbench.api.resolving import resolved
 from kexbench.client import ApiClient, ApiError, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan
@@ -20,16 +20,20 @@ from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
+from kexbench.execution.measuring import MeasuringLock
 from kexbench.kits import KitError, Shelf, raise_all
 from kexbench.planning.documents import DocumentError, Fault
-from kexbench.planning.plan import fault_in, make_plan
-from kexbench.planning.spec import MAX_INVOCATIONS
+from kexbench.planning.plan import make_plan
 from kexbench.runner.host import read_host_facts
 from kexbench.service import ServiceUnavailable, reach_service
 from kexbench.store.port import StoreError
 from kexbench.wiring import Installation
 
 DELIVERY_ERRORS = (httpx.TransportError, ApiError, ServiceUnavailable, StoreError)
+
+
+class RunGone(Exception):
+    """A run that was begun cannot be gone on with; the text says why."""
 
 
 class VersionMismatch(Exception):
@@ -58,16 +62,12 @@ def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
     """The plan of a spec file and the file's text. With `resolve` the number of invocations follows from what is known
     of this machine. Raises DocumentError."""
     text = read_spec(spec)
-    plan = make_plan(text, str(spec), installation.catalogue())
-    if plan.measure.resolve is not None:
+
+    def known(invocations: int) -> Qualifications:
         with reach_service(installation) as address:
-            qualified = ApiClient(address).qualifications(plan.measure.invocations)
-        try:
-            invocations = _invocations_to_resolve(plan, qualified)
-        except _Unresolvable as error:
-            raise fault_in(text, str(spec), ("measure", "resolve"), str(error)) from None
-        plan = make_plan(text, str(spec), installation.catalogue(), invocations)
-    return plan, text
+            return ApiClient(address).qualifications(invocations)
+
+    return resolved(text, str(spec), partial(make_plan, text, str(spec), installation.catalogue()), known), text
 
 
 def read_spec(spec: Path) -> str:
@@ -77,28 +77,6 @@ def read_spec(spec: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise DocumentError(str(spec), [Fault(1, 1, "", f"cannot be read: {reason}")]) from None
-
-
-class _Unresolvable(ValueError):
-    """Why no number of invocations is known that tells the change which a spec asks for."""
-
-
-def _invocations_to_resolve(plan: Plan, qualified: Qualifications) -> int:
-    """How many invocations tell the change that a spec asks for, by the noisiest case that an A/A run of each of its
-    libraries found here. Raises _Unresolvable where there was none, or where no number is enough."""
-    assert plan.measure.resolve is not None
-    wanted = 0
-    for library in dict.fromkeys(subject.library for subject in plan.subjects):
-        spread = [row.pair_sd for row in qualified.rows if row.library == library]
-        if not spread:
-            remedy = "say invocations" if library == "fake" else f"run kexbench qualify {library}, or say invocations"
-            raise _Unresolvable(f"nothing is known of {library} on this machine: {remedy}")
-        wanted = max(wanted, invocations_for(max(spread), plan.measure.resolve))
-    if wanted > MAX_INVOCATIONS:
-        raise _Unresolvable(
-            f"a change of {plan.measure.resolve:.1%} takes {wanted:,} invocations here, more than {MAX_INVOCATIONS:,}"
-        )
-    return wanted
 
 
 def provide_kits(installation: Installation, plan: Plan, report: Callable[[str], None]) -> dict[str, KitManifest]:
@@ -142,27 +120,62 @@ def _known(
 
 def start_run(installation: Installation, plan: Plan, spec_text: str, report: Reporter) -> RunFolder:
     """Make what the run needs and write its facts. Raises KitError, KitErrors or VersionMismatch."""
-    kits = provide_kits(installation, plan, report.step)
-    report.step("providing keys and certificates")
-    material = installation.material()
     created_at = datetime.now(UTC).replace(microsecond=0)
-    run = Run(
+    announced = Run(
         run_id=f"{created_at:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}",
         created_at=created_at,
         trigger=Trigger.COMMAND_LINE,
         spec_text=spec_text,
         plan=plan,
-        kits=kits,
-        host=read_host_facts(),
-        material={case.case_id: material.provide(case) for case in plan.cases},
+        kits={},
+        host=None,
+        material={},
     )
+    run = _started(installation, announced, report)
     folder = installation.run_folder(run.run_id)
     folder.create(run)
     return folder
 
 
-def execute_run(installation: Installation, folder: RunFolder, report: Reporter) -> RunEnd:
-    """Measure what is left of a run and deliver it. The caller holds the folder's lock.
+def take_run(installation: Installation, run_id: str, report: Reporter) -> RunFolder:
+    """The folder of a run that was queued: as an earlier process left it, or begun now. Raises what start_run raises,
+    RunGone, and ApiError where somebody else has started it."""
+    if folder := known_run(installation, run_id):
+        return folder
+    with reach_service(installation) as address:
+        announced = ApiClient(address).queued_run(run_id)
+    if announced.is_started:
+        raise RunGone(f"what run {run_id} had measured is not in {installation.run_folder(run_id).path} any more")
+    run = _started(installation, announced, report)
+    folder = installation.run_folder(run_id)
+    folder.create(run)  # first: ended behind this, another process finds what to tell the service
+    try:
+        with reach_service(installation) as address:
+            ApiClient(address).put_run(run)
+    except ApiError:
+        folder.discard()
+        raise
+    return folder
+
+
+def _started(installation: Installation, run: Run, report: Reporter) -> Run:
+    kits = provide_kits(installation, run.plan, report.step)
+    report.step("providing keys and certificates")
+    material = installation.material()
+    provided = {case.case_id: material.provide(case) for case in run.plan.cases}
+    return run.model_copy(update={"kits": kits, "host": read_host_facts(), "material": provided})
+
+
+def execute_run(
+    installation: Installation,
+    folder: RunFolder,
+    report: Reporter,
+    lock: MeasuringLock | None = None,
+    *,
+    queued: bool = False,
+) -> RunEnd:
+    """Measure what is left of a run and deliver it. The caller holds the folder's lock, and `lock`, which keeps others
+    from measuring. Of a `queued` run that is interrupted nothing is told: only who sees to the queue knows why.
 
     Raises KitError when a kit that the run began with is gone.
     """
@@ -170,8 +183,9 @@ def execute_run(installation: Installation, folder: RunFolder, report: Reporter)
     places = places_of(installation, run)
     folder.reopen()
     _event(folder, run, RunState.RUNNING, "")
-    state, detail = _measure(installation, folder, run, places, report)
-    _event(folder, run, state, detail)
+    state, detail = _measure(installation, folder, run, places, report, lock)
+    if not (queued and state is RunState.CANCELLED):
+        _event(folder, run, state, detail)
     try:
         deliver_run(installation, folder, report.storing)
     except DELIVERY_ERRORS as error:
@@ -209,7 +223,7 @@ def deliver_leftovers(installation: Installation) -> list[Run]:
                 continue
             run = folder.run()
             events = folder.events()
-            if not events or events[-1].state is RunState.RUNNING:
+            if not run.was_queued and (not events or events[-1].state is RunState.RUNNING):
                 detail = f"the measuring process ended; kexbench run --resume {run.run_id} goes on"
                 _event(folder, run, RunState.FAILED, detail)
             deliver_run(installation, folder)
@@ -219,7 +233,12 @@ def deliver_leftovers(installation: Installation) -> list[Run]:
 
 
 def _measure(
-    installation: Installation, folder: RunFolder, run: Run, places: Places, report: Reporter
+    installation: Installation,
+    folder: RunFolder,
+    run: Run,
+    places: Places,
+    report: Reporter,
+    lock: MeasuringLock | None,
 ) -> tuple[RunState, str]:
     """All jobs, one after the other; the state of the run after them.
 
@@ -231,7 +250,7 @@ def _measure(
     for job in run.plan.jobs:
         with suppress(*DELIVERY_ERRORS):
             deliver_run(installation, folder)
-        end = run_job(folder, run, job, places, partial(_report_job, report, before, total))
+        end = run_job(folder, run, job, places, partial(_report_job, report, before, total), lock)
         if end is JobEnd.CANCELLED:
             return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on"
         if end is JobEnd.FAILED:

@@ -15,6 +15,7 @@ from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
 from kexbench.planning.pools import Pools
+from kexbench.planning.repositories import Repositories
 from kexbench.planning.spec import Catalogue, Spec
 from kexbench.runner.records import WorkerRecord
 from kexbench.runner.ticket import Ticket
@@ -25,6 +26,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "benchmark": Spec,
     "catalogue": Catalogue,
     "pools": Pools,
+    "repositories": Repositories,
     "plan": Plan,
     "ticket": Ticket,
     "invocation": Invocation,
@@ -65,7 +67,7 @@ class _AsWritten(GenerateJsonSchema):
         return {**super().float_schema(schema), "type": ["number", "string"], "pattern": "^[0-9.]+$"}
 
 
-_WRITTEN = ("benchmark", "catalogue", "pools")
+_WRITTEN = ("benchmark", "catalogue", "pools", "repositories")
 
 
 def generated_files() -> dict[str, str]:

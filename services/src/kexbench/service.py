@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Protocol
 
 import httpx
 import uvicorn
@@ -22,6 +24,52 @@ _POLL_S = 0.05
 
 class ServiceUnavailable(Exception):
     """Nobody serves the store, and it cannot be served here; the text says why."""
+
+
+class Beside(Protocol):
+    """Works in a thread for as long as the service lasts."""
+
+    def work(self) -> None: ...
+    def end(self) -> None:
+        """Called for each signal: the first asks for an end, the others for it at once."""
+        ...
+
+
+class _Server(uvicorn.Server):
+    """Serves on after a signal until what works beside it has ended: that still has results to deliver."""
+
+    _beside: Beside | None = None
+    _signal: int | None = None
+
+    @contextmanager
+    def working(self, beside: Beside | None) -> Iterator[None]:
+        if beside is None:
+            yield
+            return
+        self._beside = beside
+        thread = threading.Thread(target=self._work, args=(beside,), name="beside the service")
+        thread.start()
+        try:
+            yield
+        finally:
+            if thread.is_alive():
+                beside.end()
+            thread.join()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._beside is None:
+            super().handle_exit(sig, frame)
+            return
+        self._signal = sig
+        self._beside.end()
+
+    def _work(self, beside: Beside) -> None:
+        try:
+            beside.work()
+        finally:
+            self._beside = None
+            if self._signal is not None:
+                super().handle_exit(self._signal, None)
 
 
 class Service:
@@ -45,15 +93,18 @@ class Service:
             pid=os.getpid(), url=f"http://{named}:{bound}", secret=secrets.token_hex(32), lasting=lasting
         )
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
-        app = create_app(self.store, installation.gatekeeper(self.address.secret), pages, installation.supplies())
+        gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
+        self.doorbell = installation.doorbell()
+        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell)
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
 
-    def run(self) -> None:
-        """Serve until a signal asks for an end."""
+    def run(self, beside: Beside | None = None) -> None:
+        """Serve until a signal asks for an end, and until what works `beside` it has ended, which is asked to first."""
         self._lock.publish(self.address)
         try:
-            self._server.run(sockets=[self._socket])
+            with self._server.working(beside):
+                self._server.run(sockets=[self._socket])
         finally:
             self.store.close()
             self._lock.release()
@@ -73,6 +124,26 @@ class Service:
 
 def store_lock(settings: Settings) -> StoreLock:
     return StoreLock(settings.home / "store.lock")
+
+
+def own_store(settings: Settings) -> StoreLock:
+    """The lock of the store, once commands that serve it for a moment have ended. Raises ServiceUnavailable where
+    somebody serves it for longer."""
+    lock = store_lock(settings)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not lock.acquire():
+        owner = lock.read()
+        if (owner and owner.lasting) or time.monotonic() > deadline:
+            where = f" at {owner.url}" if owner and is_healthy(owner) else ""
+            raise ServiceUnavailable(f"process {owner.pid if owner else 'unknown'} serves this store already{where}")
+        time.sleep(_POLL_S)
+    return lock
+
+
+def lasting_service(settings: Settings) -> ServiceAddress | None:
+    """The service that somebody keeps running, or None."""
+    address = store_lock(settings).read()
+    return address if address and address.lasting and is_healthy(address) else None
 
 
 @contextmanager

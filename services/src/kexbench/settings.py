@@ -33,6 +33,11 @@ class Settings(BaseSettings):
         "local", description="who may write: this machine, or a cluster's accounts"
     )
     pools: Path | None = Field(None, description="the pools of a cluster; default: this machine alone")
+    repositories: Path | None = Field(None, description="what is watched; default: repositories.yaml in home, if any")
+    public_url: str | None = Field(
+        None, description="where people reach the pages; links of commit statuses lead there"
+    )
+    watch_interval_s: float = Field(10.0, gt=0, description="between two looks at the watched repositories")
     cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")
     api_url: str | None = Field(None, description="the API of a cluster, as pods and people reach it")
     token_file: Path | None = Field(None, description="the token that proves who asks the API of a cluster")

@@ -1,12 +1,18 @@
 """The composition root: the one place that knows which adapter stands behind which port."""
 
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 from kexbench.api.access import Gatekeeper, LocalGatekeeper
 from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
-from kexbench.api.dependencies import Supplies
+from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.lab import qualifications
+from kexbench.api.resolving import resolved
+from kexbench.api.webhooks import Doorbell
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
+from kexbench.domain.repositories import Repository
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.kits.depot import Depot
@@ -15,6 +21,7 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
+from kexbench.planning.repositories import read_repositories
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
@@ -48,6 +55,17 @@ class Installation:
         path = self.settings.pools
         return read_pools(_text(path), str(path)) if path else ()
 
+    def repositories(self) -> tuple[Repository, ...]:
+        """Those that are watched. Raises DocumentError."""
+        named, usual = self.settings.repositories, self.settings.home / "repositories.yaml"
+        path = named or (usual if usual.is_file() else None)
+        return read_repositories(_text(path), str(path)) if path else ()
+
+    def doorbell(self) -> Doorbell:
+        """Of the repositories whose webhooks have a secret."""
+        named = {one.name: one.webhook_secret_file for one in self.repositories()}
+        return Doorbell({name: Path(file) for name, file in named.items() if file is not None})
+
     def gatekeeper(self, secret: str) -> Gatekeeper:
         """Who may write: whoever has a token signed with the secret, or accounts of the cluster."""
         settings = self.settings
@@ -64,16 +82,27 @@ class Installation:
         )
         return ClusterGatekeeper(in_cluster(), accounts)
 
-    def supplies(self) -> Supplies | None:
-        """What a cluster's runs are given; None where there is no cluster. Raises DocumentError for wrong pools."""
+    def supplies(self, store: Store) -> Supplies | LocalSupplies:
+        """What runs that are queued are given. Raises DocumentError for wrong pools."""
         if self.settings.access == "local":
-            return None
+            return LocalSupplies(partial(self._planned_here, store))
         self.pools()  # so that what is wrong with them is told when the service starts
         depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
         return Supplies(depot, self.material(), self._planned, self._architectures)
 
-    def _planned(self, text: str, file: str) -> Plan:
-        return make_plan(text, file, self.catalogue(), pools=[pool.name for pool in self.pools()])
+    def _planned(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()) -> Plan:
+        known = self._catalogue_of(catalogue)
+        return make_plan(text, file, known, pools=[pool.name for pool in self.pools()], only=only)
+
+    def _catalogue_of(self, text: str | None) -> Catalogue:
+        """The one that is installed, where no text of another is given."""
+        return self.catalogue() if text is None else read_catalogue(text, self.settings.catalogue.name)
+
+    def _planned_here(
+        self, store: Store, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()
+    ) -> Plan:
+        plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only)
+        return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))
 
     def _architectures(self) -> dict[str, str]:
         return {pool.name: pool.architecture for pool in self.pools()}

@@ -1,7 +1,7 @@
 """An API that has a cluster: callers by name, kits that nobody built, and the routes in this process."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +10,9 @@ from fastapi import FastAPI
 
 from kexbench.api.access import Caller
 from kexbench.api.app import API_PREFIX, create_app
-from kexbench.api.dependencies import Supplies
+from kexbench.api.dependencies import Planner, Supplies
 from kexbench.api.tokens import TokenError
+from kexbench.api.webhooks import Doorbell
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Isolation, Plan
@@ -19,6 +20,7 @@ from kexbench.domain.runs import JobAttempt, Run
 from kexbench.kits.depot import Depot
 from kexbench.kits.transport import pack
 from kexbench.material.shelf import MaterialShelf
+from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import ClientOf
@@ -129,10 +131,12 @@ def an_attempt(run: Run, *, uid: str = "uid-1", attempt: int = 1, host: HostFact
     )
 
 
-def cluster_app(store: ClickHouseStore, folder: Path, pages: Path | None = None) -> FastAPI:
+def cluster_app(
+    store: ClickHouseStore, folder: Path, pages: Path | None = None, doorbell: Doorbell | None = None
+) -> FastAPI:
     """An application that has a cluster; `folder` gets its kits and material."""
     supplies = Supplies(Depot(folder / "kits", WORKER), MaterialShelf(folder / "material"), planner(), lambda: POOLS)
-    return create_app(store, Names(), pages, supplies)
+    return create_app(store, Names(), pages, supplies, doorbell)
 
 
 def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> ClusterApi:
@@ -142,5 +146,9 @@ def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> Cl
     return ClusterApi(http, app.state.supplies.depot, store, folder)
 
 
-def planner() -> Callable[[str, str], Plan]:
-    return lambda text, file: make_plan(text, file, a_catalogue(), pools=POOLS)
+def planner() -> Planner:
+    def plan(text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /) -> Plan:
+        known = a_catalogue() if catalogue is None else read_catalogue(catalogue, "libraries.yaml")
+        return make_plan(text, file, known, pools=POOLS, only=only)
+
+    return plan

@@ -14,17 +14,18 @@ from schemathesis.specs.openapi.checks import allow_header_conformance, negative
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
+from kexbench.domain.commits import Check, Reason
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import RunState
 from kexbench.schemas import generated_files
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import SECRET, ClientOf
-from tests.builders import NOON, REFERENCE, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
+from tests.builders import NOON, REFERENCE, SPEC, a_handled_commit, a_kit, a_run, an_event, an_invocation, an_outcome
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
-TEXTS = {"library", "pool", "cpu_model", "case_id", "run_id"}
+TEXTS = {"library", "pool", "cpu_model", "case_id", "run_id", "repository"}
 """Parameters that take any text: on the wire `false` is one, and a list of one is no list, so that what schemathesis
 means to be wrong arrives as right."""
 document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.json"]))
@@ -32,7 +33,8 @@ document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.
 
 @pytest.fixture(scope="module")
 def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
-    """An application whose store holds two runs with numbers, outcomes, a sentinel, thread counts and an A/A pair."""
+    """An application whose store holds two runs with numbers, outcomes, a sentinel, thread counts and an A/A pair, and
+    commits with a run and with faults."""
     store = ClickHouseStore(warm_chdb, "conformance", EngineClauses())
     store.migrate()
     for day, run_id in enumerate(("one", "two")):
@@ -46,6 +48,8 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
             outcomes = [an_outcome("fake@1.1")]
             invocation = an_invocation(run, number, case_id=case.case_id, cpu_ns=cpu_ns, outcomes=outcomes)
             store.add_invocation(run, invocation)
+    store.add_commit(a_handled_commit(checks=(Check(path="quick.yaml", reason=Reason.SPEC, run_id="one"),)))
+    store.add_commit(a_handled_commit("a broken one", minutes=1))
     yield create_app(store, LocalGatekeeper(SECRET), None)
     store.close()
 

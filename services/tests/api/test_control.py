@@ -185,7 +185,7 @@ def test_what_a_machine_measures_by_itself_is_cancelled_and_resumed_there(
     api.store.add_event(an_event(run, state))
     assert read(api, run)["controls"] == []
     asked = api.ask("submitter", "POST", f"/runs/{run.run_id}/{control}")
-    assert_problem(asked, 409, "is measured by a machine itself")
+    assert_problem(asked, 409, "is measured by a command of its machine")
     assert states(api, run.run_id) == [state]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.api.tokens import TokenError, run_of_token, sign_run_token
+from kexbench.api.tokens import TokenError, bearer_of, sign_run_token
 from kexbench.api.uploading import MAX_UPLOAD_BYTES
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Timer
@@ -86,7 +86,7 @@ def test_without_its_own_token_nothing_of_a_run_is_written(
 def test_a_token_without_an_end_or_for_another_audience_is_none() -> None:
     jwt = pytest.importorskip("jwt")
     end = datetime.now(UTC) + timedelta(hours=1)
-    assert run_of_token(sign_run_token("run", SECRET, now=datetime.now(UTC)), SECRET) == "run"
+    assert bearer_of(sign_run_token("run", SECRET, now=datetime.now(UTC)), SECRET) == ("run", None)
     for claims in (
         {"sub": "run", "aud": "kexbench"},
         {"sub": "run", "aud": "other", "exp": end},
@@ -94,9 +94,9 @@ def test_a_token_without_an_end_or_for_another_audience_is_none() -> None:
         {"sub": "run", "exp": end},
     ):
         with pytest.raises(TokenError):
-            run_of_token(jwt.encode(claims, SECRET, algorithm="HS256"), SECRET)
+            bearer_of(jwt.encode(claims, SECRET, algorithm="HS256"), SECRET)
     with pytest.raises(TokenError):
-        run_of_token(jwt.encode({"sub": "run", "aud": "kexbench", "exp": end}, None, algorithm="none"), SECRET)
+        bearer_of(jwt.encode({"sub": "run", "aud": "kexbench", "exp": end}, None, algorithm="none"), SECRET)
 
 
 @pytest.mark.parametrize(
@@ -235,4 +235,4 @@ def test_a_body_that_is_no_json_is_a_problem(client: httpx.Client) -> None:
 
 def test_a_token_is_good_for_a_day() -> None:
     text = sign_run_token("run", SECRET, now=datetime.now(UTC) - timedelta(hours=23))
-    assert run_of_token(text, SECRET) == "run"
+    assert bearer_of(text, SECRET) == ("run", None)

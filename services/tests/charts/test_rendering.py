@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.repositories import read_repositories
 from kexbench.settings import Settings
 from tests.charts.test_chart import CHART, ROOT
 
@@ -189,6 +190,13 @@ def test_the_mounted_catalogue_is_one_that_the_service_reads(tools: Tools, examp
     [mounted] = [found for found in of_kind(tools.render(example), "ConfigMap") if name_of(found).endswith("catalogue")]
     text = mounted["data"]["libraries.yaml"]
     assert read_catalogue(text, "libraries.yaml").libraries
+
+
+def test_the_mounted_repositories_are_some_that_the_service_reads(tools: Tools) -> None:
+    maps = of_kind(tools.render(CHART / "ci" / "ingress-and-monitoring.yaml"), "ConfigMap")
+    [mounted] = [found for found in maps if name_of(found).endswith("repositories")]
+    (repository,) = read_repositories(mounted["data"]["repositories.yaml"], "repositories.yaml")
+    assert repository.branches == ("main", "next")
 
 
 def test_pods_start_anew_when_a_pool_has_changed(tools: Tools, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A shelf whose worker is a small stand-in, so that tests make whole kits without network and in a moment."""
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.kits.provider import Provider
+
+from .repositories import Published, Repository, a_repository, published_at
 
 STANDIN = Path(__file__).parent / "standin"
 
@@ -52,3 +55,15 @@ def kitchen_in(folder: Path, providers: tuple[Provider, ...] | None = None) -> K
 @pytest.fixture
 def kitchen(tmp_path: Path) -> Kitchen:
     return kitchen_in(tmp_path)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return a_repository(tmp_path / "repository")
+
+
+@pytest.fixture
+def published(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Published]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with published_at(repository) as running:
+        yield running

@@ -1,14 +1,7 @@
 """Sources in git repositories: what a branch, a tag and a hash mean, when that is asked, and what git may not do."""
 
-import os
 import shutil
-import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -19,45 +12,10 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.source import SourceProvider
 
 from .conftest import Kitchen, kitchen_in
-from .sources import TinyRecipe, serving, version_file
+from .repositories import Published, Repository
+from .sources import TinyRecipe, serving
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
-
-
-@dataclass(frozen=True)
-class Repository:
-    """A repository with a working tree."""
-
-    folder: Path
-
-    def git(self, *words: str) -> str:
-        person = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-c", "commit.gpgsign=false"]
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1"}
-        return subprocess.run(
-            ["git", *person, *words],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-
-    def commit(self, patch: int, tag: str = "") -> str:
-        """Commits such a version; its hash."""
-        (self.folder / "VERSION.dat").write_text(version_file(patch, tag))
-        (self.folder / "news").write_text((self.folder / "news").read_text() + "more\n")
-        self.git("add", ".")
-        self.git("commit", "-m", f"9.8.{patch}")
-        return self.git("rev-parse", "HEAD")
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    (tmp_path / "repository").mkdir()
-    made = Repository(tmp_path / "repository")
-    made.git("init", "--initial-branch=master")
-    (made.folder / "news").touch()
-    return made
 
 
 @pytest.fixture
@@ -177,41 +135,6 @@ def test_neither_hooks_nor_the_persons_settings_take_part(
     repository.commit(2)
     assert kitchen.add(f"openssl@git:{repository.folder}#master").version == "9.8.2"
     assert not (tmp_path / "caught").exists()
-
-
-@dataclass
-class Published:
-    """A repository as plain files behind an address: git calls it dumb, no commit can be asked for by itself."""
-
-    repository: Repository
-    address: str = ""
-    asked: list[str] = field(default_factory=list)
-
-    def commit(self, patch: int) -> str:
-        made = self.repository.commit(patch)
-        self.repository.git("update-server-info")
-        return made
-
-
-@pytest.fixture
-def published(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Published]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    running = Published(repository)
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            running.asked.append(self.path)
-
-    handler = partial(Handler, directory=str(repository.folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        running.address = f"http://127.0.0.1:{server.server_port}/.git"
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield running
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def test_a_branch_behind_an_address_moves_when_it_is_refreshed(kitchen: Kitchen, published: Published) -> None:

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -66,6 +66,14 @@ export const runs = <ThrowOnError extends boolean = false>(options?: Options<Run
  * One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last.
  */
 export const run = <ThrowOnError extends boolean = false>(options: Options<RunData, ThrowOnError>) => (options.client ?? client).get<RunResponses, RunErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}', ...options });
+
+/**
+ * Queue
+ *
+ * Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
+ * is queued.
+ */
+export const queue = <ThrowOnError extends boolean = false>(options?: Options<QueueData, ThrowOnError>) => (options?.client ?? client).get<QueueResponses, QueueErrors, ThrowOnError>({ url: '/api/v1/queue', ...options });
 
 /**
  * Export Samples
@@ -145,6 +153,24 @@ export const knownKits = <ThrowOnError extends boolean = false>(options: Options
 });
 
 /**
+ * Commits
+ *
+ * The commits that had something measured, or should have had; those that were looked at last first.
+ */
+export const commits = <ThrowOnError extends boolean = false>(options?: Options<CommitsData, ThrowOnError>) => (options?.client ?? client).get<CommitsResponses, CommitsErrors, ThrowOnError>({ url: '/api/v1/commits', ...options });
+
+/**
+ * Repository Heads
+ *
+ * How far each branch was looked through: its newest handled commit.
+ */
+export const repositoryHeads = <ThrowOnError extends boolean = false>(options: Options<RepositoryHeadsData, ThrowOnError>) => (options.client ?? client).get<RepositoryHeadsResponses, RepositoryHeadsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/repositories/{name}/heads',
+    ...options
+});
+
+/**
  * Schedules
  *
  * All schedules, by name.
@@ -197,3 +223,14 @@ export const storedInvocations = <ThrowOnError extends boolean = false>(options:
  * How many invocations of each job are stored, by the job's id; of a job that isn't there, none.
  */
 export const storedByJob = <ThrowOnError extends boolean = false>(options: Options<StoredByJobData, ThrowOnError>) => (options.client ?? client).get<StoredByJobResponses, StoredByJobErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/stored-by-job', ...options });
+
+/**
+ * Rings
+ *
+ * How often webhooks rang for each repository since this process began.
+ */
+export const rings = <ThrowOnError extends boolean = false>(options?: Options<RingsData, ThrowOnError>) => (options?.client ?? client).get<RingsResponses, RingsErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/rings',
+    ...options
+});

@@ -6,8 +6,10 @@ export type ClientOptions = {
 
 /**
  * Trigger
+ *
+ * Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first.
  */
-export type Trigger = 'command-line' | 'api' | 'schedule';
+export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'backfill';
 
 /**
  * Timer
@@ -670,6 +672,16 @@ export type RunSummary = {
      */
     subjects: Array<string>;
     /**
+     * that triggered it
+     */
+    commit: Commit | null;
+    /**
+     * Spec Path
+     *
+     * of the spec within the commit
+     */
+    spec_path: string | null;
+    /**
      * Cases
      */
     cases: number;
@@ -684,9 +696,43 @@ export type RunSummary = {
 };
 
 /**
+ * Commit
+ *
+ * A commit on a branch of a watched repository.
+ */
+export type Commit = {
+    /**
+     * Repository
+     */
+    repository: string;
+    /**
+     * Branch
+     */
+    branch: string;
+    /**
+     * Commit
+     */
+    commit: string;
+    /**
+     * Title
+     *
+     * the first line of its message
+     */
+    title: string;
+    /**
+     * Author
+     */
+    author: string;
+    /**
+     * Committed At
+     */
+    committed_at: string;
+};
+
+/**
  * RunState
  *
- * In the order of a run's life. On a machine that measures by itself a run starts as `running`.
+ * In the order of a run's life. One that a command measures itself starts as `running`.
  */
 export type RunState = 'queued' | 'building' | 'running' | 'cancelling' | 'finished' | 'cancelled' | 'failed';
 
@@ -1437,8 +1483,8 @@ export type Measure = {
 /**
  * Run
  *
- * The facts of a run. It is announced with its plan, and started once its kits are known; on a machine that
- * measures by itself both is one. From then on nothing of it changes.
+ * The facts of a run. It is announced with its plan, and started once its kits are known; where a command measures
+ * it itself both is one. From then on nothing of it changes.
  */
 export type Run = {
     /**
@@ -1479,6 +1525,16 @@ export type Run = {
     material: {
         [key: string]: MaterialFiles;
     };
+    /**
+     * that triggered it
+     */
+    commit?: Commit | null;
+    /**
+     * Spec Path
+     *
+     * of the spec within the commit
+     */
+    spec_path?: string | null;
 };
 
 /**
@@ -1782,6 +1838,95 @@ export type Plan = {
 };
 
 /**
+ * Reason
+ *
+ * Why a spec of a commit is measured: it changed, or the catalogue has a new version of what it tracks.
+ */
+export type Reason = 'spec' | 'library';
+
+/**
+ * QueueView
+ */
+export type QueueView = {
+    /**
+     * Runs
+     *
+     * those that were begun first, then in the order they will begin
+     */
+    runs: Array<QueueEntry>;
+};
+
+/**
+ * QueueEntry
+ *
+ * A run that was begun or waits.
+ */
+export type QueueEntry = {
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Spec Name
+     */
+    spec_name: string;
+    trigger: Trigger;
+    /**
+     * Priority
+     *
+     * by the trigger; 1 comes first
+     */
+    priority: number;
+    state: RunState;
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Queued At
+     *
+     * of one that a command measures itself: when it began
+     */
+    queued_at: string;
+    /**
+     * Spec Begun At
+     *
+     * when a run of the spec began last; of several specs of one priority the one longest ago is next
+     */
+    spec_begun_at: string | null;
+    /**
+     * Pools
+     */
+    pools: Array<string>;
+    /**
+     * Invocations Planned
+     */
+    invocations_planned: number;
+    /**
+     * Invocations Stored
+     */
+    invocations_stored: number;
+    /**
+     * Left S
+     *
+     * estimated time of measuring what is left of it
+     */
+    left_s: number;
+    /**
+     * Wait S
+     *
+     * estimated time of all that is before it; null once it is begun, and on a cluster, where runs may be measured side by side
+     */
+    wait_s: number | null;
+    /**
+     * Superseded By
+     *
+     * the newer run of its line that it will be cancelled for
+     */
+    superseded_by: string | null;
+};
+
+/**
  * Qualifications
  *
  * Newest first by library and case; empty until `kexbench qualify` ran on this host kind.
@@ -2079,6 +2224,88 @@ export type Filters = {
     metrics: Array<MetricView>;
 };
 
+/**
+ * CommitView
+ *
+ * A commit that says something of a spec.
+ */
+export type CommitView = {
+    commit: Commit;
+    /**
+     * Handled At
+     */
+    handled_at: string;
+    /**
+     * Checks
+     */
+    checks: Array<CheckView>;
+    /**
+     * Note
+     *
+     * why nothing of it is measured, where that isn't plain
+     */
+    note: string;
+};
+
+/**
+ * CheckView
+ *
+ * What became of one spec of a commit, and how far its run is by now.
+ */
+export type CheckView = {
+    /**
+     * Path
+     */
+    path: string;
+    reason: Reason;
+    /**
+     * Run Id
+     */
+    run_id: string | null;
+    /**
+     * Faults
+     *
+     * why there is no run, each as FILE:LINE:COLUMN: what is wrong and the remedy
+     */
+    faults: Array<string>;
+    /**
+     * of the run; null where there is none
+     */
+    state: RunState | null;
+    /**
+     * Detail
+     *
+     * what is said of the state
+     */
+    detail: string;
+    /**
+     * Invocations Stored
+     */
+    invocations_stored: number;
+};
+
+/**
+ * CommitPage
+ */
+export type CommitPage = {
+    /**
+     * Commits
+     */
+    commits: Array<CommitView>;
+    /**
+     * Repositories
+     *
+     * all that have such commits
+     */
+    repositories: Array<string>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
+};
+
 export type HealthData = {
     body?: never;
     path?: never;
@@ -2307,7 +2534,7 @@ export type RunsData = {
         /**
          * Before
          *
-         * only runs created before this
+         * only what came before this
          */
         before?: string | null;
     };
@@ -2394,6 +2621,39 @@ export type RunResponses = {
 };
 
 export type RunResponse = RunResponses[keyof RunResponses];
+
+export type QueueData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/queue';
+};
+
+export type QueueErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type QueueError = QueueErrors[keyof QueueErrors];
+
+export type QueueResponses = {
+    /**
+     * Successful Response
+     */
+    200: QueueView;
+};
+
+export type QueueResponse = QueueResponses[keyof QueueResponses];
 
 export type ExportSamplesData = {
     body?: never;
@@ -2848,6 +3108,138 @@ export type KnownKitsResponses = {
 
 export type KnownKitsResponse = KnownKitsResponses[keyof KnownKitsResponses];
 
+export type CommitsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Repository
+         *
+         * only this one's
+         */
+        repository?: string;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/commits';
+};
+
+export type CommitsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type CommitsError = CommitsErrors[keyof CommitsErrors];
+
+export type CommitsResponses = {
+    /**
+     * Successful Response
+     */
+    200: CommitPage;
+};
+
+export type CommitsResponse = CommitsResponses[keyof CommitsResponses];
+
+export type RepositoryHeadsData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/api/v1/repositories/{name}/heads';
+};
+
+export type RepositoryHeadsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type RepositoryHeadsError = RepositoryHeadsErrors[keyof RepositoryHeadsErrors];
+
+export type RepositoryHeadsResponses = {
+    /**
+     * Response Repository Heads
+     *
+     * Successful Response
+     */
+    200: {
+        [key: string]: string;
+    };
+};
+
+export type RepositoryHeadsResponse = RepositoryHeadsResponses[keyof RepositoryHeadsResponses];
+
 export type SchedulesData = {
     body?: never;
     path?: never;
@@ -2921,9 +3313,29 @@ export type JobOrderData = {
 
 export type JobOrderErrors = {
     /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
     /**
      * Not of the expected form
      */
@@ -2963,9 +3375,29 @@ export type MaterialData = {
 
 export type MaterialErrors = {
     /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
     /**
      * Not of the expected form
      */
@@ -2999,9 +3431,29 @@ export type KitData = {
 
 export type KitErrors = {
     /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
     /**
      * Not of the expected form
      */
@@ -3147,3 +3599,52 @@ export type StoredByJobResponses = {
 };
 
 export type StoredByJobResponse = StoredByJobResponses[keyof StoredByJobResponses];
+
+export type RingsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/rings';
+};
+
+export type RingsErrors = {
+    /**
+     * The signature is missing or wrong
+     */
+    401: Problem;
+    /**
+     * No repository of this name has a webhook
+     */
+    404: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The secret can't be read
+     */
+    503: Problem;
+};
+
+export type RingsError = RingsErrors[keyof RingsErrors];
+
+export type RingsResponses = {
+    /**
+     * Response Rings
+     *
+     * Successful Response
+     */
+    200: {
+        [key: string]: number;
+    };
+};
+
+export type RingsResponse = RingsResponses[keyof RingsResponses];

@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from kexbench.api.problems import ProblemError
-from kexbench.api.tokens import TokenError, run_of_token
+from kexbench.api.tokens import TokenError, bearer_of
 
 Role = Literal["run", "job", "builder", "dispatcher", "submitter", "schedule"]
 """`run`: a machine that measures by itself, for one run. `job`: the pod of one job. `builder`: a pod that builds kits.
@@ -44,16 +44,22 @@ class Gatekeeper(Protocol):
 
 @dataclass(frozen=True)
 class LocalGatekeeper:
-    """On one machine: tokens signed by the service's own secret, each for one run."""
+    """On one machine: tokens signed by the service's own secret, each for one run or of one who asks for runs."""
 
     secret: str
 
     def identify(self, token: str) -> Caller:
-        run_id = run_of_token(token, self.secret)
-        return Caller("run", f"run {run_id}", run_id)
+        name, role = bearer_of(token, self.secret)
+        if role is None:
+            return Caller("run", f"run {name}", name)
+        if role != "submitter":
+            raise TokenError(f"a machine by itself has no {role}")
+        return Caller("submitter", name)
 
 
-def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> Caller:
+def caller_of(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> Caller:
     gatekeeper = cast(Gatekeeper, request.app.state.gatekeeper)
     try:
         return gatekeeper.identify(credentials.credentials if credentials else "")
@@ -63,7 +69,7 @@ def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredential
         raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost") from error
 
 
-TheCaller = Annotated[Caller, Depends(_caller)]
+TheCaller = Annotated[Caller, Depends(caller_of)]
 
 
 def admit(

@@ -11,11 +11,24 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
-from kexbench.api import control, exporting, lab, monitoring, reading, scheduling, supplying, uploading
+from kexbench.api import (
+    commits,
+    control,
+    exporting,
+    lab,
+    monitoring,
+    queueing,
+    reading,
+    scheduling,
+    supplying,
+    uploading,
+    webhooks,
+)
 from kexbench.api.access import Gatekeeper
-from kexbench.api.dependencies import Supplies
+from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
 
@@ -64,9 +77,16 @@ def _refuse_body(request: Request) -> ProblemError | None:
     return None
 
 
-def create_app(store: Store, gatekeeper: Gatekeeper, pages: Path | None, supplies: Supplies | None = None) -> FastAPI:
+def create_app(
+    store: Store,
+    gatekeeper: Gatekeeper,
+    pages: Path | None,
+    supplies: Supplies | LocalSupplies | None = None,
+    doorbell: Doorbell | None = None,
+) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
-    `supplies` are what a service that has a cluster gives to its runs."""
+    `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
+    ring."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -78,7 +98,8 @@ def create_app(store: Store, gatekeeper: Gatekeeper, pages: Path | None, supplie
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    for routes in (reading, exporting, lab, control, scheduling, supplying, uploading):
+    app.state.doorbell = doorbell
+    for routes in (reading, queueing, exporting, lab, control, commits, scheduling, supplying, uploading, webhooks):
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)

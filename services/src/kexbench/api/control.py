@@ -1,37 +1,44 @@
-"""Runs on a cluster: asked for, started, cancelled and resumed. What is done about them is the dispatcher's."""
+"""Runs that wait for their turn: asked for, started, cancelled and resumed. What is done about them is the
+dispatcher's, or the measurer's on a machine that measures by itself."""
 
 import secrets
 from datetime import UTC, datetime
 from http import HTTPStatus
-from threading import Lock
+from threading import Event, Lock
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Response
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.control_models import KnownKits, OpenRun, Submission
 from kexbench.api.controls import refusal
-from kexbench.api.dependencies import Supplies, TheStore, TheSupplies, supplies_of
+from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore, TheSupplies, queueing_of
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
 from kexbench.api.run_models import Control, RunSummary
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.commits import Commit
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.planning.documents import DocumentError
 from kexbench.store.port import RunProgress, Store
 
-router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=[Depends(supplies_of)])
+_IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
+"""Who isn't known is told so, and nothing else."""
+router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
 IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
 one_at_a_time = Lock()
-"""Looking whether there is a run and adding it are two steps."""
+"""Looking whether there is a run, or what state it is in, and adding to it are two steps."""
+stirred = Event()
+"""Set when a run came to another state here, so that whoever sees to the queue in this process need not ask again and
+again, which would disturb what is measured."""
 
 
 @router.post("/runs", operation_id="submit_run", status_code=201)
 def submit_run(
     store: TheStore,
-    supplies: TheSupplies,
+    supplies: TheQueueing,
     caller: TheCaller,
     submission: Submission,
     response: Response,
@@ -55,12 +62,15 @@ def submit_run(
 
 
 @router.post("/runs/{run_id}/cancel", operation_id="cancel_run", status_code=202)
-def cancel_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
+def cancel_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, run_id: str) -> RunSummary:
     """Ask for an end. What is measured by then is kept; asking again changes nothing."""
     admit(caller, "submitter")
-    run, progress = _asked_of(store, run_id, "cancel")
-    if progress.event.state is not RunState.CANCELLING:
-        _record(store, run, RunState.CANCELLING, f"cancelled by {caller.name}")
+    with one_at_a_time:
+        run, progress = _asked_of(store, run_id, "cancel")
+        if progress.event.state is RunState.QUEUED and isinstance(supplies, LocalSupplies):
+            record(store, run_id, RunState.CANCELLED, f"cancelled by {caller.name}")  # nobody has begun it
+        elif progress.event.state is not RunState.CANCELLING:
+            record(store, run_id, RunState.CANCELLING, f"cancelled by {caller.name}")
     return _summary(store, run)
 
 
@@ -69,7 +79,7 @@ def resume_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
     """Queue again what a run that ended lacks."""
     admit(caller, "submitter")
     run, _ = _asked_of(store, run_id, "resume")
-    _record(store, run, RunState.QUEUED, f"resumed by {caller.name}")
+    record(store, run_id, RunState.QUEUED, f"resumed by {caller.name}")
     return _summary(store, run)
 
 
@@ -89,7 +99,7 @@ def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
 @router.get("/open-runs/{run_id}", operation_id="open_run")
 def open_run(store: TheStore, caller: TheCaller, run_id: str) -> Run:
     """A run with its whole plan. Once it is started it is the same for good."""
-    admit(caller, "dispatcher")
+    admit(caller, "dispatcher", "run", run_id=run_id)
     return known_run(store, run_id)
 
 
@@ -98,7 +108,7 @@ def known_kits(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id
     """Which kits there are for a run, and which are to be built. Of a started run, those that it began with."""
     admit(caller, "dispatcher")
     run = known_run(store, run_id)
-    architecture = _architecture(supplies, run.plan)
+    architecture = one_architecture(supplies, run.plan)
     if run.is_started:
         return KnownKits(architecture=architecture, kits={name: kit.kit_id for name, kit in run.kits.items()})
     found = supplies.depot.kits_of(run.plan, architecture)
@@ -114,7 +124,7 @@ def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id:
         if not run.is_started:
             store.add_run(_supplied(supplies, run))
         if _state(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
-            _record(store, run, RunState.RUNNING, "")
+            record(store, run_id, RunState.RUNNING, "")
 
 
 def _asked_of(store: Store, run_id: str, control: Control) -> tuple[Run, RunProgress]:
@@ -125,18 +135,28 @@ def _asked_of(store: Store, run_id: str, control: Control) -> tuple[Run, RunProg
     return run, progress
 
 
-def planned(supplies: Supplies, submission: Submission) -> Plan:
+def planned(supplies: Supplies | LocalSupplies, submission: Submission) -> Plan:
     """Raises a 422 problem with the spec's faults, or with what no cluster can do."""
     try:
         plan = supplies.plan(submission.spec_text, submission.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
-    _architecture(supplies, plan)
+    if isinstance(supplies, Supplies):
+        one_architecture(supplies, plan)
     return plan
 
 
-def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan: Plan, detail: str = "") -> Run:
-    """Announce a run that the dispatcher sees to. For who holds `one_at_a_time`.
+def queue_run(
+    store: Store,
+    run_id: str,
+    trigger: Trigger,
+    spec_text: str,
+    plan: Plan,
+    detail: str = "",
+    commit: Commit | None = None,
+    spec_path: str | None = None,
+) -> Run:
+    """Announce a run that the dispatcher or the measurer sees to. For who holds `one_at_a_time`.
 
     Its event comes first: ended in between, that is an event of nothing, which nobody sees. A run without an event
     would be one that nobody sees to."""
@@ -149,14 +169,16 @@ def queue_run(store: Store, run_id: str, trigger: Trigger, spec_text: str, plan:
         kits={},
         host=None,
         material={},
+        commit=commit,
+        spec_path=spec_path,
     )
-    _record(store, run, RunState.QUEUED, detail)
+    record(store, run_id, RunState.QUEUED, detail)
     store.add_run(run)
     return run
 
 
 def _supplied(supplies: Supplies, run: Run) -> Run:
-    found = supplies.depot.kits_of(run.plan, _architecture(supplies, run.plan))
+    found = supplies.depot.kits_of(run.plan, one_architecture(supplies, run.plan))
     kits = {name: kit for name, kit in found.items() if kit is not None}
     if missing := sorted(found.keys() - kits.keys()):
         raise ProblemError(HTTPStatus.CONFLICT, f"there is no kit of {missing[0]} yet", "have it built first")
@@ -164,7 +186,7 @@ def _supplied(supplies: Supplies, run: Run) -> Run:
     return run.model_copy(update={"kits": supplies.depot.frozen_for(run.plan, kits), "material": material})
 
 
-def _architecture(supplies: Supplies, plan: Plan) -> str:
+def one_architecture(supplies: Supplies, plan: Plan) -> str:
     """The one of all pools of a plan: a run has one kit of each subject."""
     known = supplies.architectures()
     if gone := [pool for pool in plan.pools if pool not in known]:
@@ -177,8 +199,18 @@ def _architecture(supplies: Supplies, plan: Plan) -> str:
     return next(iter(named.values()))
 
 
-def _record(store: Store, run: Run, state: RunState, detail: str) -> None:
-    store.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail))
+def claim(store: Store, run_id: str) -> bool:
+    """Whether a run still waited; it is `building` then, and its end is to be asked for."""
+    with one_at_a_time:
+        if _state(store, run_id) is not RunState.QUEUED:
+            return False
+        record(store, run_id, RunState.BUILDING, "")
+        return True
+
+
+def record(store: Store, run_id: str, state: RunState, detail: str) -> None:
+    store.add_event(RunEvent(run_id=run_id, at=datetime.now(UTC), state=state, detail=detail))
+    stirred.set()
 
 
 def _state(store: Store, run_id: str) -> RunState:

@@ -1,4 +1,4 @@
-"""What may be asked of a run on a cluster as it is: its page offers just that, and the routes refuse the rest."""
+"""What may be asked of a run as it is: its page offers just that, and the routes refuse the rest."""
 
 from http import HTTPStatus
 from typing import get_args
@@ -19,9 +19,9 @@ def controls_of(run: Run, progress: RunProgress) -> list[Control]:
 def refusal(control: Control, run: Run, progress: RunProgress) -> ProblemError | None:
     """The 409 problem that says why not; None where it is done."""
     name, state = f"run {run.run_id}", progress.event.state
-    if run.host is not None:
+    if run.host is not None and not run.was_queued:
         remedy = f"there: kexbench run --resume {run.run_id}" if control == "resume" else "there: Ctrl-C"
-        return _conflict(f"{name} is measured by a machine itself", remedy)
+        return _conflict(f"{name} is measured by a command of its machine", remedy)
     if control == "cancel":
         return None if state.is_open else _conflict(f"{name} is {state}: there is nothing to cancel")
     if state.is_open:

@@ -1,9 +1,9 @@
-"""What routes are handed: the store, and what a cluster's runs are supplied with."""
+"""What routes are handed: the store, and what runs that are queued are supplied with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, cast
+from typing import Annotated, Protocol, cast
 
 from fastapi import Depends, Request
 
@@ -15,39 +15,66 @@ from kexbench.material.shelf import MaterialShelf
 from kexbench.store.port import Store
 
 
+class Planner(Protocol):
+    def __call__(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /) -> Plan:
+        """The plan of a spec's text, by a catalogue's text or by the one that is installed; of all its subjects, or
+        only of some references. Raises DocumentError."""
+        ...
+
+
 @dataclass(frozen=True)
 class Supplies:
-    """What a service that has a cluster gives to its runs. `plan` makes a plan of a spec's text and file name, and
-    raises DocumentError; `architectures` tells that of each pool."""
+    """What a service that has a cluster gives to its runs; `architectures` tells that of each pool."""
 
     depot: Depot
     material: MaterialShelf
-    plan: Callable[[str, str], Plan]
+    plan: Planner
     architectures: Callable[[], dict[str, str]]
+
+
+@dataclass(frozen=True)
+class LocalSupplies:
+    """What a service gives to runs that wait for their turn on its own machine: a plan, made as Supplies makes it."""
+
+    plan: Planner
 
 
 def _store(request: Request) -> Store:
     return cast(Store, request.app.state.store)
 
 
-def _has_cluster(request: Request) -> bool:
+def _has_queue(request: Request) -> bool:
     return request.app.state.supplies is not None
+
+
+def _measures_itself(request: Request) -> bool:
+    return isinstance(request.app.state.supplies, LocalSupplies)
+
+
+def queueing_of(request: Request) -> Supplies | LocalSupplies:
+    """Raises a 409 problem where nothing is queued."""
+    if not _has_queue(request):
+        raise ProblemError(
+            HTTPStatus.CONFLICT, "this service has no cluster to run anything on", "measure here: kexbench run SPEC"
+        )
+    return cast(Supplies | LocalSupplies, request.app.state.supplies)
 
 
 def supplies_of(request: Request) -> Supplies:
     """Raises a 409 problem where there is no cluster."""
-    if not _has_cluster(request):
-        raise ProblemError(
-            HTTPStatus.CONFLICT, "this service has no cluster to run anything on", "measure here: kexbench run SPEC"
-        )
-    return cast(Supplies, request.app.state.supplies)
+    found = queueing_of(request)
+    if isinstance(found, LocalSupplies):
+        raise ProblemError(HTTPStatus.CONFLICT, "this service has no cluster: its machine measures by itself")
+    return found
 
 
 def _monitoring(request: Request) -> Monitoring:
     return cast(Monitoring, request.app.state.monitoring)
 
 
-HasCluster = Annotated[bool, Depends(_has_cluster)]
+HasQueue = Annotated[bool, Depends(_has_queue)]
+MeasuresItself = Annotated[bool, Depends(_measures_itself)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
+TheQueueing = Annotated[Supplies | LocalSupplies, Depends(queueing_of)]
 TheStore = Annotated[Store, Depends(_store)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]

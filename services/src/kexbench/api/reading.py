@@ -14,7 +14,7 @@ from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
 from kexbench.api.controls import controls_of
-from kexbench.api.dependencies import HasCluster, TheStore
+from kexbench.api.dependencies import HasQueue, TheStore
 from kexbench.api.metrics import metric_views
 from kexbench.api.models import (
     CaseView,
@@ -59,7 +59,7 @@ def _date_and_time(text: Any) -> Any:
 
 
 Before = Annotated[
-    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only runs created before this")
+    AwareDatetime | None, BeforeValidator(_date_and_time), Query(description="only what came before this")
 ]
 
 
@@ -150,7 +150,7 @@ def runs(
 @router.get("/runs/{run_id}", operation_id="run")
 def run(
     store: TheStore,
-    has_cluster: HasCluster,
+    has_queue: HasQueue,
     run_id: str,
     metric: OneMetric = Metric.CPU_NS,
     pool: OnePool = None,
@@ -167,7 +167,7 @@ def run(
     return RunDetail(
         summary=summary(found, progress),
         events=store.events(run_id),
-        controls=controls_of(found, progress) if has_cluster and progress else [],
+        controls=controls_of(found, progress) if has_queue and progress else [],
         spec_text=found.spec_text,
         measure=found.plan.measure,
         hosts=_hosts(store, found),
@@ -268,6 +268,8 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         pools=list(run.plan.pools),
         subjects=[f"{kit.library} {kit.version}" for kit in measured_kits(run)]
         or [subject.reference for subject in run.plan.subjects],
+        commit=run.commit,
+        spec_path=run.spec_path,
         cases=len(run.plan.cases),
         invocations_planned=run.plan.invocations,
         invocations_stored=progress.invocations_stored if progress else 0,

@@ -8,6 +8,7 @@ from pydantic import Field
 from kexbench.api.answer import Answer
 from kexbench.api.models import CaseView, Cell, HostKind, SubjectView
 from kexbench.api.reference_models import ReferenceView
+from kexbench.domain.commits import Commit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Isolation, Measure, Skipped
@@ -15,7 +16,7 @@ from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.samples import Metric, Timer
 
 Control = Literal["cancel", "resume"]
-"""What may be asked of a run on a cluster."""
+"""What may be asked of a run that was queued."""
 
 
 class RunSummary(Answer):
@@ -33,6 +34,8 @@ class RunSummary(Answer):
     subjects: list[str] = Field(
         description="library and version; references until those are known", examples=[["openssl 3.5.7"]]
     )
+    commit: Commit | None = Field(description="that triggered it")
+    spec_path: str | None = Field(description="of the spec within the commit")
     cases: int
     invocations_planned: int
     invocations_stored: int

@@ -1,4 +1,5 @@
-"""Schedules of a cluster: added, listed, removed, and their runs, which a pod asks for when the time has come."""
+"""Schedules: added, listed, removed, and their runs. On a cluster a pod asks for one when its time has come, on a
+machine that measures by itself the measurer does."""
 
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -9,7 +10,7 @@ from fastapi import APIRouter, Header, Path, Response
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.control import one_at_a_time, planned, queue_run
 from kexbench.api.control_models import ScheduledRun, ScheduleView, Submission
-from kexbench.api.dependencies import TheStore, TheSupplies
+from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
@@ -35,7 +36,7 @@ def schedules(store: TheStore) -> list[ScheduleView]:
 
 
 @router.post("/schedules", operation_id="add_schedule", status_code=201)
-def add_schedule(store: TheStore, supplies: TheSupplies, caller: TheCaller, submission: Submission) -> ScheduleView:
+def add_schedule(store: TheStore, supplies: TheQueueing, caller: TheCaller, submission: Submission) -> ScheduleView:
     """Measure a spec whenever its `schedule:` says, from now on. The schedule is named as the spec is, and replaces
     one of that name; adding the same again changes nothing. A spec with faults is a 422 problem that names them all."""
     admit(caller, "submitter")
@@ -69,11 +70,19 @@ def remove_schedule(store: TheStore, caller: TheCaller, name: Name) -> None:
 
 @router.post("/schedules/{name}/runs", operation_id="run_schedule", status_code=201)
 def run_schedule(
-    store: TheStore, supplies: TheSupplies, caller: TheCaller, name: Name, time: ScheduledTime, response: Response
+    store: TheStore, supplies: TheQueueing, caller: TheCaller, name: Name, time: ScheduledTime, response: Response
 ) -> ScheduledRun:
     """Queue the run of a schedule's time. The same time asks for the same run; while another run of the schedule is
     open none is begun, and the status is 200."""
     admit(caller, "schedule", schedule=name)
+    found = begin_run(store, supplies, name, time)
+    if not found.begun:
+        response.status_code = HTTPStatus.OK
+    return found
+
+
+def begin_run(store: Store, supplies: Supplies | LocalSupplies, name: str, time: str) -> ScheduledRun:
+    """Raises a 404 problem where there is no such schedule, and a 422 one where its spec has faults by now."""
     run_id = f"once-{content_hash(['schedule', name, time], length=20)}"
     with one_at_a_time:
         if store.run(run_id):
@@ -82,7 +91,6 @@ def run_schedule(
         if schedule is None or schedule.removed:
             raise _unknown(name)
         if still_open := _open_run(store, name):
-            response.status_code = HTTPStatus.OK
             return ScheduledRun(run_id=still_open, begun=False)
         plan = planned(supplies, Submission(spec_text=schedule.spec_text, spec_file=f"schedule {name}"))
         queue_run(store, run_id, Trigger.SCHEDULE, schedule.spec_text, plan, f"schedule {name}, {time}")

@@ -4,16 +4,17 @@ import re
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
-from kexbench.api.access import TheCaller, admit
+from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.control_models import ReferenceMeaning
 from kexbench.api.dependencies import TheStore, TheSupplies
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import PROBLEMS, known_run
+from kexbench.api.reading import known_run
+from kexbench.api.uploading import router as uploads
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.runs import Run
 from kexbench.kits.transport import DamagedKit
@@ -21,7 +22,7 @@ from kexbench.runner.ticket import JobOrder
 
 KitId = Annotated[str, InPath(pattern=r"^[0-9a-f]{16}$")]
 _MATERIAL = r"^[0-9a-f]{64}\.(pem|der)$"
-router = APIRouter(tags=["supplying"], responses=PROBLEMS)
+router = APIRouter(tags=["supplying"], responses=uploads.responses, dependencies=[Depends(caller_of)])
 
 
 @router.get("/runs/{run_id}/jobs/{job_id}/order", operation_id="job_order")

@@ -1,4 +1,5 @@
-"""Tokens that let one run write its own results: signed by the service's secret, short-lived."""
+"""Tokens signed by the service's secret, short-lived: of one run, to write its own results, or of somebody with a
+role."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,12 +18,21 @@ def sign_run_token(run_id: str, secret: str, *, now: datetime, lifetime: timedel
     return jwt.encode(claims, secret, algorithm=_ALGORITHM)
 
 
-def run_of_token(token: str, secret: str) -> str:
-    """The run a token was made for. Raises TokenError."""
+def sign_role_token(
+    name: str, role: str, secret: str, *, now: datetime, lifetime: timedelta = timedelta(hours=1)
+) -> str:
+    """`name` is told as who asked."""
+    claims = {"sub": name, "role": role, "aud": AUDIENCE, "exp": now.astimezone(UTC) + lifetime}
+    return jwt.encode(claims, secret, algorithm=_ALGORITHM)
+
+
+def bearer_of(token: str, secret: str) -> tuple[str, str | None]:
+    """The run that a token was made for and None, or a name and its role. Raises TokenError."""
     try:
         claims = jwt.decode(
             token, secret, algorithms=[_ALGORITHM], audience=AUDIENCE, options={"require": ["exp", "sub", "aud"]}
         )
     except jwt.InvalidTokenError as error:
         raise TokenError(f"no valid token: {error}") from None
-    return str(claims["sub"])
+    role = claims.get("role")
+    return str(claims["sub"]), None if role is None else str(role)

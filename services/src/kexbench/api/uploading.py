@@ -21,7 +21,7 @@ from kexbench.domain.samples import Invocation
 from kexbench.store.port import Store
 
 _one_at_a_time = Lock()
-"""Looking whether a number is taken and taking it are two steps."""
+"""Looking whether a number or a run is taken and taking it are two steps."""
 MAX_UPLOAD_BYTES = 16 * 1024 * 1024
 """Of one request's body; the application refuses a larger one before it reads it."""
 
@@ -41,18 +41,19 @@ router = APIRouter(
 
 @router.put("/runs/{run_id}", operation_id="put_run", status_code=204)
 def put_run(store: TheStore, caller: TheCaller, run_id: str, run: Run) -> None:
-    """Announce a run that a machine measures by itself. Repeating it changes nothing; another run of the same id is a
-    conflict."""
+    """Announce a run that a machine measures by itself, or start one that was queued there. Repeating it changes
+    nothing; another run of the same id is a conflict, and so is one that was started otherwise."""
     admit(caller, "run", run_id=run_id)
     if run.run_id != run_id:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"the run's own id is {run.run_id}, not {run_id}")
     if fault := incoherent(run):
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault)
-    known = store.run(run_id)
-    if known is None:
-        store.add_run(run)
-    elif known != run:
-        raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is stored with other facts")
+    with _one_at_a_time:
+        known = store.run(run_id)
+        if known is None or (known != run and not known.is_started and known == run.announced()):
+            store.add_run(run)
+        elif known != run:
+            raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} is stored with other facts")
 
 
 @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)

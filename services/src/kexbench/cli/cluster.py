@@ -1,7 +1,11 @@
-"""`kexbench submit`, `runs cancel`, `runs resume` and `migrate`: what is asked of a cluster's API."""
+"""`kexbench submit`, `runs cancel`, `runs resume` and `token`: what is asked of a queue, a cluster's or this machine's.
+`migrate`, which a cluster's installation begins with.
+"""
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +13,13 @@ import typer
 
 from kexbench.api.control_models import Submission
 from kexbench.api.run_models import RunDetail, RunSummary
+from kexbench.api.tokens import sign_role_token
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
+from kexbench.client import ApiClient, user_name
 from kexbench.domain.runs import RunState
 from kexbench.pipeline import read_spec
+from kexbench.service import ServiceUnavailable, lasting_service, reach_service
 from kexbench.settings import Settings
 from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
@@ -24,14 +31,15 @@ RunId = Annotated[str, typer.Argument(help="As `kexbench submit` printed it.")]
 
 
 def submit(
-    spec: Annotated[Path, typer.Argument(help="A spec whose pools are the cluster's.", show_default=False)],
+    spec: Annotated[Path, typer.Argument(help="On a cluster: a spec with its pools.", show_default=False)],
     key: Annotated[
         str | None, typer.Option(help="The same key asks for the same run, however often it is sent.")
     ] = None,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a cluster to measure a spec. KEXBENCH_API_URL says where it is, KEXBENCH_TOKEN_FILE who asks.
+    """Queue a spec: at the `kexbench serve` of this machine, or on a cluster where KEXBENCH_API_URL says where it is
+    and KEXBENCH_TOKEN_FILE who asks.
 
     Exit status: 0 it was queued, or with --wait has finished; 1 it was refused, or ended otherwise.
 
@@ -41,32 +49,32 @@ def submit(
         kexbench submit handshakes.yaml --key $(git rev-parse HEAD) --wait
     """
     text = read_spec(spec)
-    with cluster_api() as api:
+    with queue_api(lasting=True) as api:
         headers = {"Idempotency-Key": key} if key else {}
         answer = api.send("POST", "/runs", Submission(spec_text=text, spec_file=str(spec)), headers)
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
 
 
 def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
-    """End a run on a cluster; what is measured by then is kept.
+    """End a run that was queued; what is measured by then is kept.
 
     Examples:
 
         kexbench runs cancel 20260101-120000-0123abcd --wait
     """
-    with cluster_api() as api:
+    with queue_api() as api:
         answer = api.send("POST", f"/runs/{run_id}/cancel")
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json, wanted="cancelled")
 
 
 def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
-    """Measure what a run on a cluster lacks.
+    """Queue again what a run lacks.
 
     Examples:
 
         kexbench runs resume 20260101-120000-0123abcd
     """
-    with cluster_api() as api:
+    with queue_api() as api:
         answer = api.send("POST", f"/runs/{run_id}/resume")
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
 
@@ -79,7 +87,12 @@ def migrate() -> None:
 
 
 def _tell(
-    api: Uplink, summary: RunSummary, *, wait: bool, as_json: bool, wanted: RunState | str = RunState.FINISHED
+    api: Uplink | ApiClient,
+    summary: RunSummary,
+    *,
+    wait: bool,
+    as_json: bool,
+    wanted: RunState | str = RunState.FINISHED,
 ) -> None:
     """Print a run; with `wait` each change until it has ended, and whether it ended as it should."""
     if wait:
@@ -88,11 +101,13 @@ def _tell(
         print_json(summary.model_dump(mode="json"))
     else:
         out.print(f"{summary.run_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
+        if isinstance(api, ApiClient) and api.page:
+            say(f"{api.page}{summary.run_id}")
     if wait and summary.state != wanted:
         raise typer.Exit(1)
 
 
-def _ended(api: Uplink, summary: RunSummary) -> RunSummary:
+def _ended(api: Uplink | ApiClient, summary: RunSummary) -> RunSummary:
     told = ""
     while True:
         stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
@@ -105,10 +120,35 @@ def _ended(api: Uplink, summary: RunSummary) -> RunSummary:
         summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary
 
 
-def cluster_api() -> "closing[Uplink]":
-    """The API that the environment names; ends the command where it names none."""
+@contextmanager
+def queue_api(*, lasting: bool = False) -> Iterator[Uplink | ApiClient]:
+    """The API that the environment names; where it names none, that of this machine: of a `kexbench serve` if it is to
+    be a `lasting` one. Ends the command where there is none."""
     settings = Settings()
-    if settings.api_url is None or settings.token_file is None:
-        err.print("no cluster is named: set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE; kexbench run measures here")
-        raise typer.Exit(2)
-    return closing(Uplink(settings.api_url, settings.token_file, say, patience_s=PATIENCE_S))
+    if settings.api_url is not None:
+        if settings.token_file is None:
+            err.print("KEXBENCH_API_URL names a cluster, but nothing says who asks: set KEXBENCH_TOKEN_FILE")
+            raise typer.Exit(2)
+        with closing(Uplink(settings.api_url, settings.token_file, say, patience_s=PATIENCE_S)) as api:
+            yield api
+        return
+    if lasting and lasting_service(settings) is None:
+        err.print("nothing would measure it: no kexbench serve runs here")
+        err.print("  remedy: start kexbench serve, or measure at once with kexbench run SPEC;", markup=False)
+        err.print("  for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE", markup=False)
+        raise typer.Exit(1)
+    with reach_service(Installation(settings)) as address, closing(ApiClient(address)) as here:
+        yield here
+
+
+def token() -> None:
+    """Print a token that lets the pages of this machine's service cancel and resume runs, for an hour.
+
+    Examples:
+
+        kexbench token
+    """
+    address = lasting_service(Settings())
+    if address is None:
+        raise ServiceUnavailable("no kexbench serve runs here: start it, then ask again")
+    out.print(sign_role_token(user_name(), "submitter", address.secret, now=datetime.now(UTC)), soft_wrap=True)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import typer
 
-from kexbench.cli.console import ProgressReporter, err
+from kexbench.cli.console import ProgressReporter, err, say
 from kexbench.cli.words import duration_words
 from kexbench.domain.cases import Case
 from kexbench.domain.runs import RunState
 from kexbench.domain.samples import Invocation
 from kexbench.execution.folder import RunFolder
+from kexbench.execution.measuring import measuring
 from kexbench.pipeline import RunEnd, deliver_leftovers, execute_run, start_run
 from kexbench.planning.compose import Wish, chosen, spec_text
 from kexbench.planning.plan import make_plan
@@ -33,16 +34,25 @@ class Done:
         return _EXIT.get(self.end.state, 1)
 
 
-def measure(installation: Installation, begin: Callable[[ProgressReporter], RunFolder]) -> Done:
-    """Store what earlier runs left, begin a run, measure and deliver it. Raises what the stages raise."""
+def measure(
+    installation: Installation,
+    what: str,
+    begin: Callable[[ProgressReporter], RunFolder],
+    *,
+    queued: bool = False,
+    on_wait: Callable[[str], None] = say,
+) -> Done:
+    """Store what earlier runs left, begin a run, measure and deliver it; while another process measures, wait. `what`
+    tells others whom they wait for, `on_wait` is told whom this waits for, `queued` says that whoever sees to the queue
+    is measuring. Raises what the stages raise."""
     for left in deliver_leftovers(installation):
         err.print(f"stored what run {left.run_id} had left on disk", markup=False)
-    with ProgressReporter() as reporter:
+    with measuring(installation.settings.home, what, on_wait) as lock, ProgressReporter() as reporter:
         folder = begin(reporter)
         with folder.locked() as ours:
             if not ours:
                 raise typer.BadParameter(f"run {folder.path.name} is being measured by another process")
-            end = execute_run(installation, folder, reporter)
+            end = execute_run(installation, folder, reporter, lock, queued=queued)
     if end.detail:
         err.print(f"{end.state}: {end.detail}", markup=False)
     if end.undelivered:
@@ -63,7 +73,7 @@ def run_wish(installation: Installation, wish: Wish) -> Done:
         )
         return start_run(installation, plan, text, reporter)
 
-    return measure(installation, begin)
+    return measure(installation, wish.name, begin)
 
 
 def cases_for(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:

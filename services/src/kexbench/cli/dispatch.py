@@ -3,6 +3,7 @@
 import logging
 import signal
 import socket
+from contextlib import closing
 from datetime import UTC, datetime
 from threading import Event
 from typing import Annotated
@@ -12,25 +13,32 @@ import typer
 
 from kexbench.cli.console import err
 from kexbench.settings import Settings
+from kexbench.uplink import Uplink
+from kexbench.wiring import Installation
 
 _PATIENCE_S = 20.0
+_log = logging.getLogger(__name__)
 
 
 def dispatch(
     once: Annotated[bool, typer.Option("--once", help="Look at every open run once, act, and end.")] = False,
 ) -> None:
-    """Submit the jobs of queued runs to a cluster and tell the API what becomes of them. Any number may run: one acts.
+    """Submit the jobs of queued runs to a cluster and tell the API what becomes of them, and have the specs of new
+    commits measured. Any number may run: one acts.
 
     What it needs to know, the environment says: KEXBENCH_API_URL, KEXBENCH_TOKEN_FILE, KEXBENCH_POOLS,
-    KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE. It finds the cluster as the pod it runs in, or as KUBECONFIG says.
+    KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE; KEXBENCH_REPOSITORIES where any are watched. It finds the cluster as
+    the pod it runs in, or as KUBECONFIG says.
 
     Examples:
 
         kexbench dispatch
         kexbench dispatch --once
     """
-    # Here, since the clients of Kubernetes and Argo take a second to import and other commands never need them.
+    # Here, since the clients of Kubernetes, Argo and git take a second to import and other commands never need them.
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
+    from kexbench.watch.control import ApiControl  # noqa: PLC0415
+    from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     settings = Settings()
@@ -42,11 +50,22 @@ def dispatch(
     if missing:
         err.print(f"not set: {', '.join(missing)}")
         raise typer.Exit(2)
+    assert settings.api_url
+    assert settings.token_file
     identity = f"{socket.gethostname()}-{uuid4()}"
-    with dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher:
+    installation = Installation(settings)
+    with (
+        dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher,
+        closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=_PATIENCE_S)) as api,
+    ):
+        control = ApiControl(api)
         if once:
-            raise typer.Exit(0 if dispatcher.once() else 1)
+            with watcher_of(installation, control, _log.info) as watcher:
+                announcer = announcer_of(installation, control, _log.info)
+                answered = [dispatcher.once(), watcher.once(), announcer.once()]
+            raise typer.Exit(0 if all(answered) else 1)
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: ending.set())
-        dispatcher.run(ending)
+        with watching(installation, control, _log.info):
+            dispatcher.run(ending)

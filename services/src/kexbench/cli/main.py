@@ -1,7 +1,7 @@
 """`kexbench`: the verbs, and how errors end a command.
 
 Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled. `catalogue check`: 3 there
-is something new.
+is something new. `bisect`: 4 it cannot say.
 """
 
 import sys
@@ -12,8 +12,10 @@ import typer
 
 from kexbench import __version__
 from kexbench.cli import (
+    bisect,
     catalogue,
     cluster,
+    commits,
     compare,
     dispatch,
     doctor,
@@ -22,6 +24,7 @@ from kexbench.cli import (
     kits,
     plan,
     qualify,
+    queue,
     reproduce,
     run,
     runs,
@@ -32,12 +35,24 @@ from kexbench.cli import (
 from kexbench.cli.console import err
 from kexbench.client import ApiError
 from kexbench.kits import KitError, KitErrors
-from kexbench.pipeline import VersionMismatch
+from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
 from kexbench.uplink import Refused, Unreachable
+from kexbench.watch.source import SourceError
 
+EXPECTED = (
+    KitError,
+    RunGone,
+    VersionMismatch,
+    StoreError,
+    ServiceUnavailable,
+    ApiError,
+    Refused,
+    Unreachable,
+    SourceError,
+)
 SHOWN_FAULTS = 15
 """So that the errors of any input fit one screen."""
 
@@ -52,6 +67,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
+app.command("bisect")(bisect.bisect)
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)
@@ -59,8 +75,11 @@ app.add_typer(kits.app, name="kits")
 app.add_typer(catalogue.app, name="catalogue")
 app.add_typer(runs.app, name="runs")
 app.command("submit")(cluster.submit)
+app.command("queue")(queue.queue)
 app.add_typer(schedules.app, name="schedules")
+app.command("commits")(commits.commits)
 app.command("dispatch")(dispatch.dispatch)
+app.command("token")(cluster.token)
 app.command("migrate")(cluster.migrate)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
@@ -96,7 +115,7 @@ def main() -> None:
         _fail(f"the service does not answer: {error}")
     except KitErrors as errors:
         _fail(*map(str, errors.errors))
-    except (KitError, VersionMismatch, StoreError, ServiceUnavailable, ApiError, Refused, Unreachable) as error:
+    except EXPECTED as error:
         _fail(str(error))
     except BrokenPipeError:
         sys.exit(1)

@@ -8,13 +8,14 @@ from rich.table import Table
 
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import medians
-from kexbench.cli.console import err, out, print_json
+from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import ticket_of
+from kexbench.execution.measuring import measuring
 from kexbench.pipeline import known_run, places_of
 from kexbench.runner.cpus import claim_cpus
 from kexbench.runner.host import LoadMeter
@@ -50,7 +51,10 @@ def reproduce(
     cpus = claim_cpus()
     commands = {reference: transcript(ticket, turn, reference, cpus) for reference in turn.block}
     recorded = [one for one in folder.invocations(facts) if (one.case_id, one.invocation) == (case, turn.invocation)]
-    again = None if print_only else measure_invocation(ticket, turn, cpus, folder.log, LoadMeter().read)
+    again = None
+    if not print_only:
+        with measuring(installation.settings.home, f"an invocation of run {run} again", say):
+            again = measure_invocation(ticket, turn, cpus, folder.log, LoadMeter().read)
     if as_json:
         print_json(_document(facts, ticket, turn, commands, recorded, again))
         return

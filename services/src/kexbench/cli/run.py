@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from kexbench.cli.compose import measure
+from kexbench.cli.compose import Done, measure
 from kexbench.cli.console import ProgressReporter, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.queued import measure_queued
 from kexbench.cli.report import print_report
 from kexbench.cli.words import duration_words
 from kexbench.client import ApiClient
@@ -24,6 +25,7 @@ def run(
         Path | None, typer.Argument(help="A spec, such as bench-specs/quickstart.yaml.", show_default=False)
     ] = None,
     resume: Annotated[str | None, typer.Option(metavar="RUN", help="Go on with a run that was interrupted.")] = None,
+    queued: Annotated[str | None, typer.Option(metavar="RUN", hidden=True)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a spec on this machine, store the results and print them.
@@ -35,33 +37,36 @@ def run(
         kexbench run bench-specs/quickstart.yaml
         kexbench run --resume 20260101-120000-0123abcd
     """
-    if (spec is None) == (resume is None):
+    if [spec, resume, queued].count(None) != 2:
         raise typer.BadParameter("give either a spec or --resume RUN")
     installation = Installation(Settings())
-    done = measure(
-        installation,
-        lambda reporter: _resumed(installation, resume) if resume else _started(installation, spec, reporter),
-    )
+    if queued:
+        raise typer.Exit(measure_queued(installation, queued))
+    done = _resumed(installation, resume) if resume else _started(installation, spec)
     if not done.end.undelivered:
         _tell(installation, done.end.run.run_id, as_json)
     raise typer.Exit(done.exit_status or (1 if done.end.undelivered else 0))
 
 
-def _started(installation: Installation, spec: Path | None, reporter: ProgressReporter) -> RunFolder:
+def _started(installation: Installation, spec: Path | None) -> Done:
     assert spec is not None
     plan, text = read_plan(installation, spec)
-    reporter.step(
-        f"{plan.spec_name}: {len(plan.cases)} cases, {len(plan.subjects)} subjects, "
-        f"about {duration_words(plan.estimated_s)} of measuring"
-    )
-    return start_run(installation, plan, text, reporter)
+
+    def begin(reporter: ProgressReporter) -> RunFolder:
+        reporter.step(
+            f"{plan.spec_name}: {len(plan.cases)} cases, {len(plan.subjects)} subjects, "
+            f"about {duration_words(plan.estimated_s)} of measuring"
+        )
+        return start_run(installation, plan, text, reporter)
+
+    return measure(installation, plan.spec_name, begin)
 
 
-def _resumed(installation: Installation, run_id: str) -> RunFolder:
+def _resumed(installation: Installation, run_id: str) -> Done:
     folder = known_run(installation, run_id)
     if folder is None:
         raise typer.BadParameter(f"this machine has no run {run_id}")
-    return folder
+    return measure(installation, f"run {run_id}", lambda _: folder)
 
 
 def _tell(installation: Installation, run_id: str, as_json: bool) -> None:

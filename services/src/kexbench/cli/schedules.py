@@ -1,4 +1,4 @@
-"""`kexbench schedules`: what a cluster measures again and again."""
+"""`kexbench schedules`: what a cluster, or this machine, measures again and again."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,12 +8,12 @@ import typer
 from rich.table import Table
 
 from kexbench.api.control_models import ScheduleView, Submission
-from kexbench.cli.cluster import cluster_api
+from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.pipeline import read_spec
 
-app = typer.Typer(help="Schedules of a cluster: add, list, remove.", no_args_is_help=True)
+app = typer.Typer(help="Schedules, of a cluster or of this machine: add, list, remove.", no_args_is_help=True)
 
 
 @app.command("add")
@@ -21,13 +21,14 @@ def add(
     spec: Annotated[Path, typer.Argument(help="A spec that says its schedule.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Let a cluster measure a spec whenever its `schedule:` says, in UTC. It replaces the schedule of the same name.
+    """Measure a spec whenever its `schedule:` says, in UTC. It replaces the schedule of the same name. On this machine
+    its times come while `kexbench serve` runs.
 
     Examples:
 
         kexbench schedules add nightly.yaml
     """
-    with cluster_api() as api:
+    with queue_api() as api:
         answer = api.send("POST", "/schedules", Submission(spec_text=read_spec(spec), spec_file=str(spec)))
     schedule = ScheduleView.model_validate_json(answer.content)
     if as_json:
@@ -38,13 +39,13 @@ def add(
 
 @app.command("list")
 def list_schedules(as_json: AsJson = False) -> None:
-    """List the schedules of a cluster, by name.
+    """List the schedules, by name.
 
     Examples:
 
         kexbench schedules list --json | jq -r '.[].name'
     """
-    with cluster_api() as api:
+    with queue_api() as api:
         schedules = api.get(list[ScheduleView], "/schedules")
     if as_json:
         print_json([schedule.model_dump(mode="json") for schedule in schedules])
@@ -65,6 +66,6 @@ def remove(name: Annotated[str, typer.Argument(help="As `kexbench schedules list
 
         kexbench schedules remove nightly
     """
-    with cluster_api() as api:
+    with queue_api() as api:
         api.send("DELETE", f"/schedules/{quote(name, safe='')}")
     out.print(f"{name} is removed", markup=False)

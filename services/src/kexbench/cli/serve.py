@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from kexbench.cli.console import err
+from kexbench.cli.console import err, say
+from kexbench.measurer import Measurer
 from kexbench.pipeline import deliver_leftovers
-from kexbench.service import Service, ServiceUnavailable, is_healthy, store_lock
+from kexbench.service import Service, own_store
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -15,7 +16,10 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on; the default is loopback only.")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes any.", min=0, max=65535)] = None,
 ) -> None:
-    """Serve the dashboard and the API from this machine's store.
+    """Serve the dashboard and the API from this machine's store, and measure what is queued there.
+
+    New commits of the repositories that are watched queue their specs. Ctrl-C ends it after the invocation under way;
+    the run goes on with the next `kexbench serve`.
 
     Examples:
 
@@ -26,13 +30,18 @@ def serve(
     settings = installation.settings
     for run in deliver_leftovers(installation):
         err.print(f"stored what run {run.run_id} had left on disk", markup=False)
-    lock = store_lock(settings)
-    if not lock.acquire():
-        owner = lock.read()
-        where = f" at {owner.url}" if owner and is_healthy(owner) else ""
-        raise ServiceUnavailable(f"process {owner.pid if owner else 'unknown'} serves this store already{where}")
+    lock = own_store(settings)
     service = Service(installation, lock, host or settings.host, settings.port if port is None else port)
     if not (settings.pages / "index.html").is_file():
         err.print(f"no pages in {settings.pages}: serving the API alone (npm run build makes them)", markup=False)
     err.print(f"serving [bold]{service.address.url}[/bold] (Ctrl-C ends it)")
-    service.run()
+    if settings.access == "cluster":
+        service.run()
+        return
+    # Here, since git takes a moment to import and other commands never need it.
+    from kexbench.watch.control import OwnControl  # noqa: PLC0415
+    from kexbench.watch.wiring import watching  # noqa: PLC0415
+
+    control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
+    with watching(installation, control, say):
+        service.run(Measurer(installation, service.store, say))

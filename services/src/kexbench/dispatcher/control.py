@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol, get_args
 
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
+from kexbench.api.queue_models import QueueView
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.argo.decide import RunView
@@ -16,11 +18,22 @@ class ControlError(Exception):
     """The API refused or could not be asked; the text says what to do."""
 
 
+@dataclass(frozen=True)
+class Turn:
+    run_id: str
+    superseded_by: str | None = None
+    """A newer run that makes this one needless."""
+
+
 class Control(Protocol):
     """What the dispatcher asks of the API. All of it raises ControlError, and all of it can be repeated."""
 
     def open_runs(self) -> tuple[RunView, ...]:
         """Runs that were queued here and have not ended."""
+        ...
+
+    def turns(self) -> tuple[Turn, ...]:
+        """Of the open runs, those that wait in the order of the queue."""
         ...
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
@@ -53,6 +66,11 @@ class ApiControl:
             found = self._api.get(list[OpenRun], "/open-runs")
             self._started = {one.run_id: self._run(one) for one in found if one.is_started}
             return tuple(RunView.of(self._run(one), one.events) for one in found)
+
+    def turns(self) -> tuple[Turn, ...]:
+        with _telling():
+            found = self._api.get(QueueView, "/queue").runs
+        return tuple(Turn(entry.run_id, entry.superseded_by) for entry in found)
 
     def _run(self, found: OpenRun) -> Run:
         """A started run is asked for once, for as long as it is open."""

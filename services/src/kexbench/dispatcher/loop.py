@@ -5,10 +5,11 @@ It keeps nothing: all it does follows from what the API and Kubernetes say, so i
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
-from kexbench.dispatcher.control import Control, ControlError
+from kexbench.dispatcher.control import Control, ControlError, Turn
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names
@@ -16,6 +17,7 @@ from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
+from kexbench.execution.argo.turns import waiting_for
 from kexbench.execution.argo.workflows import kits_workflow, run_workflows
 
 LEASE = "kexbench-dispatcher"
@@ -56,19 +58,39 @@ class Dispatcher:
         try:
             if not self._holds_lease():
                 return True
-            runs = self._control.open_runs()
+            turns = self._control.turns()
+            runs = sorted(self._control.open_runs(), key=lambda view: _place(turns, view))
             pods = self._cluster.pods() if runs else ()
         except (ClusterError, ControlError) as error:
             _log.warning("%s", error)
             return False
         # A run that can't be looked after now holds up no other.
-        answered = [self._look_after(view, pods) for view in runs]
-        return all([*answered, self._keep_schedules()])
+        seen = self._seen(runs, turns, pods)
+        answered = [self._look_after(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
+        return all([len(seen) == len(runs), *answered, self._keep_schedules()])
 
-    def _look_after(self, view: RunView, pods: Sequence[PodView]) -> bool:
+    def _seen(self, runs: Sequence[RunView], turns: Sequence[Turn], pods: Sequence[PodView]) -> dict[str, Seen]:
+        """What is seen of each run that can be looked at, with whom it gives way to. `runs` are in their order."""
+        looked = {view.run.run_id: self._looked_at(view, pods) for view in runs}
+        found = {run_id: seen for run_id, seen in looked.items() if seen is not None}
+        nodes = {pool: len(ready) for seen in found.values() for pool, ready in seen.nodes.items()}
+        waits = waiting_for(runs, {run_id: seen.stored for run_id, seen in found.items()}, nodes)
+        newer = {turn.run_id: turn.superseded_by for turn in turns}
+        return {
+            run_id: replace(seen, waits_for=waits.get(run_id), superseded_by=newer.get(run_id))
+            for run_id, seen in found.items()
+        }
+
+    def _looked_at(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
+        try:
+            return self._see(view, pods)
+        except (ClusterError, ControlError) as error:
+            _log.warning("run %s: %s", view.run.run_id, error)
+            return None
+
+    def _look_after(self, view: RunView, seen: Seen) -> bool:
         run_id = view.run.run_id
         try:
-            seen = self._see(view, pods)
             for action in decide(view, seen, self._clock(), self._settings.pending_after_s):
                 # What takes long may outlast the lease: another that holds it now acts instead.
                 if not self._holds_lease():
@@ -136,6 +158,11 @@ class Dispatcher:
             case Record(state, detail):
                 event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail)
                 self._control.record(run.run_id, event)
+
+
+def _place(turns: Sequence[Turn], view: RunView) -> int:
+    """A run that was queued since the turns were asked for comes last."""
+    return next((place for place, turn in enumerate(turns) if turn.run_id == view.run.run_id), len(turns))
 
 
 def _told(action: Action) -> str:

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kexbench.domain.commits import Commit, SpecPath
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
@@ -12,7 +13,7 @@ from kexbench.domain.plans import Isolation, Job, Plan
 
 
 class RunState(StrEnum):
-    """In the order of a run's life. On a machine that measures by itself a run starts as `running`."""
+    """In the order of a run's life. One that a command measures itself starts as `running`."""
 
     QUEUED = "queued"
     BUILDING = "building"
@@ -29,9 +30,15 @@ class RunState(StrEnum):
 
 
 class Trigger(StrEnum):
+    """Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first."""
+
     COMMAND_LINE = "command-line"
     API = "api"
     SCHEDULE = "schedule"
+    COMMIT = "commit"
+    LIBRARY = "library"
+    PULL_REQUEST = "pull-request"
+    BACKFILL = "backfill"
 
 
 class _Frozen(BaseModel):
@@ -39,8 +46,8 @@ class _Frozen(BaseModel):
 
 
 class Run(_Frozen):
-    """The facts of a run. It is announced with its plan, and started once its kits are known; on a machine that
-    measures by itself both is one. From then on nothing of it changes."""
+    """The facts of a run. It is announced with its plan, and started once its kits are known; where a command measures
+    it itself both is one. From then on nothing of it changes."""
 
     format_version: int = 1
     run_id: str
@@ -53,10 +60,21 @@ class Run(_Frozen):
         description="of a machine that measures by itself; on a cluster attempts have theirs"
     )
     material: dict[str, MaterialFiles] = Field(description="content-addressed key material, by case id")
+    commit: Commit | None = Field(None, description="that triggered it")
+    spec_path: SpecPath | None = Field(None, description="of the spec within the commit")
 
     @property
     def is_started(self) -> bool:
         return bool(self.kits)
+
+    @property
+    def was_queued(self) -> bool:
+        """Whether it waited for its turn, so that whoever sees to the queue goes on with it."""
+        return self.trigger is not Trigger.COMMAND_LINE
+
+    def announced(self) -> "Run":
+        """As it was before its start."""
+        return self.model_copy(update={"kits": {}, "host": None, "material": {}})
 
     def job(self, job_id: str) -> Job | None:
         return next((job for job in self.plan.jobs if job.job_id == job_id), None)

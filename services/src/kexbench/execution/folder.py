@@ -4,6 +4,7 @@ run.json              the facts, written before anything is measured
 events.ndjson         changes of state, appended
 results/JOB.1.ndjson  invocations, appended by the runner
 worker.log            what workers said on standard error
+measuring.log         what the process said that measured it for the queue
 delivered             exists once the store has everything
 lock                  held by whoever measures or delivers
 """
@@ -31,6 +32,10 @@ class RunFolder:
     def log(self) -> Path:
         return self.path / "worker.log"
 
+    @property
+    def measuring_log(self) -> Path:
+        return self.path / "measuring.log"
+
     def ticket(self, job: Job) -> Path:
         return self.path / "tickets" / f"{job.job_id}.json"
 
@@ -40,6 +45,13 @@ class RunFolder:
     def create(self, run: Run) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
         write_whole(self.path / "run.json", run.model_dump_json().encode())
+
+    def exists(self) -> bool:
+        return (self.path / "run.json").exists()
+
+    def discard(self) -> None:
+        """Of a run that somebody else has started: it is no run's folder any more."""
+        (self.path / "run.json").unlink()
 
     def run(self) -> Run:
         return Run.model_validate_json((self.path / "run.json").read_bytes())

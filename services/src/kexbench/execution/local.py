@@ -11,6 +11,7 @@ from pathlib import Path
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.execution.folder import ATTEMPT, RunFolder
+from kexbench.execution.measuring import MeasuringLock
 from kexbench.files import write_whole
 from kexbench.runner.ticket import JobOrder, Ticket
 
@@ -31,8 +32,16 @@ class Places:
     material: Path
 
 
-def run_job(folder: RunFolder, run: Run, job: Job, places: Places, on_progress: Callable[[str, int], None]) -> JobEnd:
-    """Measure a job, or what is left of it. `on_progress` gets the case id and the number of invocations done.
+def run_job(
+    folder: RunFolder,
+    run: Run,
+    job: Job,
+    places: Places,
+    on_progress: Callable[[str, int], None],
+    lock: MeasuringLock | None = None,
+) -> JobEnd:
+    """Measure a job, or what is left of it. `on_progress` gets the case id and the number of invocations done. The
+    runner holds `lock` as well: ended with this process only after its invocation, it keeps others waiting till then.
 
     Ctrl-C reaches the runner too, which finishes the invocation under way; a second one ends it at once.
     """
@@ -40,7 +49,9 @@ def run_job(folder: RunFolder, run: Run, job: Job, places: Places, on_progress: 
     command = [sys.executable, "-m", "kexbench.runner", str(folder.ticket(job)), str(folder.log)]
     with (
         folder.log.open("ab") as log,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as runner,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, pass_fds=(lock.descriptor,) if lock else ()
+        ) as runner,
     ):
         assert runner.stdout is not None
         try:

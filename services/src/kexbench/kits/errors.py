@@ -9,6 +9,9 @@ from typing import Literal
 from kexbench.domain.kits import SubjectRef
 
 Stage = Literal["resolve", "fetch", "compile", "collect", "self-test", "store"]
+_STAGES_OF_SOURCES: tuple[Stage, ...] = ("compile", "collect", "self-test")
+_DISK, _MEMORY = "the disk is full", "the machine has too little memory for it"
+KILLED = "was killed, most likely for want of memory"
 
 
 class KitError(Exception):
@@ -23,6 +26,12 @@ class KitError(Exception):
         self.reason = reason
         self.remedy = remedy
         self.log_path = log_path
+
+    @property
+    def is_of_the_sources(self) -> bool:
+        """Whether such sources fail again, as far as one can tell: not for want of network, disk or memory."""
+        lacks = any(want in self.reason for want in (_DISK, _MEMORY, KILLED))
+        return self.stage in _STAGES_OF_SOURCES and not lacks
 
     def __str__(self) -> str:
         text = f"{self.ref}: {self.stage} failed: {self.reason}"
@@ -71,10 +80,10 @@ def _cause(pattern: str, reason: str, remedy: str) -> _Cause:
 
 
 _CAUSES = (
-    _cause(r"No space left on device", "the disk is full", "free some space, then try again"),
+    _cause(r"No space left on device", _DISK, "free some space, then try again"),
     _cause(
         r"Killed signal terminated program|virtual memory exhausted|[Cc]annot allocate memory|Out of memory",
-        "the machine has too little memory for it",
+        _MEMORY,
         "end other programs, or build where there is more memory",
     ),
     _cause(

@@ -6,12 +6,15 @@ built is what `git archive` gives of it, as releases are made: nothing that isn'
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.kits.errors import KitError, StepFailed
+from kexbench.kits.githistory import Commit, line_of_commits
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
-from kexbench.kits.process import Attempt
+from kexbench.kits.process import Attempt, Progress
 from kexbench.kits.source import Sources
 from kexbench.kits.unbuilt import no_version, told_version, unpack, version_files
 
@@ -41,9 +44,8 @@ class GitOrigin:
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "a reference's grammar asks for it"
-        key = content_hash(match["address"], length=32)
-        mirror = GitMirror(match["address"], self._cache / key)
-        with locked(self._cache / f".{key}.lock", attempt.note, attempt.go_on):
+        mirror = self._mirror(match["address"])
+        with locked(self._lock(mirror), attempt.note, attempt.go_on):
             commit = mirror.fetch(match["name"], attempt, refresh=refresh)
             version = _version(ref.library, mirror, commit, attempt)
         return Sources(
@@ -52,6 +54,27 @@ class GitOrigin:
             packages=(Package(name="git commit", version=commit, sha256=None),),
             unpack=lambda folder, within: _unpack(mirror, commit, folder, within),
         )
+
+    def commits(self, good: SubjectRef, bad: SubjectRef, progress: Progress) -> tuple[Commit, ...]:
+        """From the one commit of a repository to the other by first parents, both included, oldest first. Raises
+        KitError, also where no such line leads from the one to the other."""
+        first, last = (_SOURCE.fullmatch(ref.source) for ref in (good, bad))
+        assert first, "the caller wrote it"
+        assert last, "the caller wrote it"
+        mirror = self._mirror(first["address"])
+        with TemporaryDirectory(prefix="kexbench-") as folder:
+            attempt = Attempt(Path(folder), Path(folder) / "log", progress)
+            try:
+                with locked(self._lock(mirror), attempt.note):
+                    return line_of_commits(mirror, first["name"], last["name"], attempt)
+            except StepFailed as error:
+                raise KitError(bad, error.stage, error.reason, error.remedy) from error
+
+    def _mirror(self, address: str) -> GitMirror:
+        return GitMirror(address, self._cache / content_hash(address, length=32))
+
+    def _lock(self, mirror: GitMirror) -> Path:
+        return self._cache / f".{mirror.folder.name}.lock"
 
 
 def _version(library: str, mirror: GitMirror, commit: str, attempt: Attempt) -> str:

@@ -7,6 +7,7 @@ name filters, other addresses and programs. Only the transport that the address 
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,8 @@ _FETCH_MAX_S = 3600
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}")
 _NEAR = 5
+WHOLE = 0x7FFFFFFF
+"""A depth that git takes for no limit."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +52,18 @@ class GitMirror:
         if self._is_local and not Path(self.address).is_dir():
             raise StepFailed("resolve", f"there is no repository {self.address}", "name a folder that git cloned")
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._git(["init", "--quiet", "--bare", "--template=", "."], attempt, "fetch")  # mends a half-made one too
+        self.git(["init", "--quiet", "--bare", "--template=", "."], attempt, "fetch")  # mends a half-made one too
         commit = self._resolved(name, attempt, refresh=refresh)
         return self._kept(commit, attempt) or self._fetched(commit, attempt)
 
     def file(self, commit: str, path: str, attempt: Attempt) -> str | None:
         """The text of a file of a commit, or None where there is none."""
-        listed = self._git(["ls-tree", "--name-only", commit, "--", path], attempt, "resolve")
-        return self._git(["cat-file", "blob", f"{commit}:{path}"], attempt, "resolve") if listed.strip() else None
+        listed = self.git(["ls-tree", "--name-only", commit, "--", path], attempt, "resolve")
+        return self.git(["cat-file", "blob", f"{commit}:{path}"], attempt, "resolve") if listed.strip() else None
 
     def archive(self, commit: str, target: Path, attempt: Attempt) -> None:
         """Everything of a commit as a tar file."""
-        self._git(["archive", "--format=tar", f"--output={target}", commit], attempt, "fetch")
+        self.git(["archive", "--format=tar", f"--output={target}", commit], attempt, "fetch")
 
     @property
     def _is_local(self) -> bool:
@@ -77,7 +80,7 @@ class GitMirror:
             found = _look_up(name, advertised)
         if found is None and _SHORT_COMMIT.fullmatch(name) and self._is_local:
             words = ["-C", self.address, "rev-parse", "--quiet", "--verify", "--end-of-options", f"{name}^{{commit}}"]
-            found = self._git(words, attempt, "resolve", accept=(0, 1, 128)).strip() or None
+            found = self.git(words, attempt, "resolve", accept=(0, 1, 128)).strip() or None
         if found is None:
             raise self._unknown(name, advertised)
         return found
@@ -96,7 +99,7 @@ class GitMirror:
     def _asked(self, name: str, attempt: Attempt) -> dict[str, str]:
         """The repository's own answer, which the mirror keeps. Any other full name is asked for by its own."""
         patterns = ["HEAD", "refs/heads/*", "refs/tags/*", name]
-        text = self._git(["ls-remote", "--quiet", "--", self.address, *patterns], attempt, "resolve", 120)
+        text = self.git(["ls-remote", "--quiet", "--", self.address, *patterns], attempt, "resolve", 120)
         partial = self._list.with_suffix(".partial")
         partial.write_text(text, encoding="utf-8")
         partial.replace(self._list)
@@ -109,24 +112,31 @@ class GitMirror:
     def _kept(self, commit: str, attempt: Attempt) -> str:
         """The commit where the mirror has it, else nothing."""
         words = ["rev-parse", "--quiet", "--verify", "--end-of-options", f"refs/kexbench/{commit}^{{commit}}"]
-        return self._git(words, attempt, "fetch", accept=(0, 1, 128)).strip()
+        return self.git(words, attempt, "fetch", accept=(0, 1, 128)).strip()
 
     def _fetched(self, commit: str, attempt: Attempt) -> str:
-        attempt.note(f"fetching commit {commit[:12]} of {self.address}")
-        kept = f"refs/kexbench/{commit}"
+        self.fetch_commits([commit], 1, attempt)
+        if found := self._kept(commit, attempt):
+            return found
+        raise StepFailed("fetch", f"{self.address} has no commit {commit}", "check its hash")
+
+    def fetch_commits(self, commits: Sequence[str], depth: int, attempt: Attempt) -> None:
+        """Commits, with so much of their history."""
+        behind = "" if depth == 1 else " with its history" if depth == WHOLE else f" with {depth} before it"
+        attempt.note(f"fetching commit {commits[-1][:12]} of {self.address}{behind}")
+        kept = {commit: f"refs/kexbench/{commit}" for commit in commits}
         usual = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
         try:
-            words = [*usual, "--depth=1", "--", self.address, f"{commit}:{kept}"]
-            self._git(words, attempt, "fetch", _FETCH_MAX_S)
+            wanted = [f"{commit}:{ref}" for commit, ref in kept.items()]
+            words = [*usual, f"--depth={depth}", "--", self.address, *wanted]
+            self.git(words, attempt, "fetch", _FETCH_MAX_S)
         except StepFailed as error:  # a server may refuse to cut off history, or commits that nothing leads to
             attempt.note(f"fetching every branch and tag: {error.reason}")
             whole = ["--unshallow"] if (self.folder / "shallow").exists() else []
             branches = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]
-            self._git([*usual, *whole, "--prune", "--", self.address, *branches], attempt, "fetch", _FETCH_MAX_S)
-            self._git(["update-ref", kept, commit], attempt, "fetch", accept=(0, 128))
-        if found := self._kept(commit, attempt):
-            return found
-        raise StepFailed("fetch", f"{self.address} has no commit {commit}", "check its hash")
+            self.git([*usual, *whole, "--prune", "--", self.address, *branches], attempt, "fetch", _FETCH_MAX_S)
+            for commit, ref in kept.items():
+                self.git(["update-ref", ref, commit], attempt, "fetch", accept=(0, 128))
 
     def _unknown(self, name: str, advertised: dict[str, str]) -> StepFailed:
         if _SHORT_COMMIT.fullmatch(name):
@@ -136,7 +146,7 @@ class GitMirror:
         remedy = f"there are {', '.join(near)}" if near else "it has none at all"
         return StepFailed("resolve", f"{self.address} has no branch or tag {name}", remedy)
 
-    def _git(
+    def git(
         self,
         words: list[str],
         attempt: Attempt,
@@ -144,6 +154,7 @@ class GitMirror:
         timeout_s: float = 300,
         *,
         accept: tuple[int, ...] = (0,),
+        stdin: str = "",
     ) -> str:
         """Git's answer. A home of its own keeps it from settings, passwords and attributes of the person."""
         scheme = self.address.partition("://")[0]
@@ -164,6 +175,7 @@ class GitMirror:
                 environment=environment,
                 folder=self.folder,
                 accept=accept,
+                stdin=stdin,
             )
         except StepFailed as error:
             if not error.reason.startswith("git: "):  # it is not installed, or took too long

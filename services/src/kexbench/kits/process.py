@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from kexbench.kits.errors import Stage, StepFailed, likely_cause
+from kexbench.kits.errors import KILLED, Stage, StepFailed, likely_cause
 from kexbench.kits.target import Target, target_for
 
 Progress = Callable[[str], None]
@@ -177,7 +177,7 @@ class Attempt:
 def _ended(status: int, text: str) -> tuple[str, str]:
     """Reason and remedy of a failure that isn't known."""
     if status == -signal.SIGKILL:
-        return "was killed, most likely for want of memory", "end other programs, or build where there is more memory"
+        return KILLED, "end other programs, or build where there is more memory"
     return _last_line(text), ""
 
 

@@ -1,7 +1,7 @@
 """When a schedule's times are: five fields in UTC, as crontab has them, as far as every supported Argo takes them."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from cronsim import CronSim, CronSimError
@@ -45,6 +45,12 @@ def _wrong(text: str) -> str | None:
     except CronSimError as error:
         return str(error).removeprefix("Bad ")
     return None
+
+
+def last_time(times: str, now: datetime) -> datetime | None:
+    """The last one that has come; None where there was none for decades."""
+    backwards = CronSim(times, now.astimezone(UTC) + timedelta(minutes=1), reverse=True)
+    return next((time for time in backwards if time <= now), None)
 
 
 Cron = Annotated[str | None, BeforeValidator(cron, json_schema_input_type=Annotated[str, Field(pattern=_PATTERN)])]

@@ -39,10 +39,11 @@ def make_plan(
     invocations: int | None = None,
     *,
     pools: Collection[str] = (LOCAL,),
+    only: Collection[str] = (),
 ) -> Plan:
     """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
-    anything is measured; `pools` are the names of those that there are. Raises DocumentError with every fault of the
-    spec."""
+    anything is measured; `pools` are the names of those that there are; `only` are the references of the subjects that
+    are measured, where that is not all. Raises DocumentError with every fault of the spec."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     subjects, unknown = _subjects(document, catalogue)
@@ -52,12 +53,21 @@ def make_plan(
         raise DocumentError(file, faults)
     if invocations is not None:
         spec = spec.model_copy(update={"measure": spec.measure.model_copy(update={"invocations": invocations})})
-    plan = _assemble(spec, subjects, peers, _sentinel(spec, subjects, catalogue))
+    measured = tuple(subject for subject in subjects if not only or subject.reference in only)
+    plan = _assemble(spec, measured, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])
     if faults := _unknown_references(document, plan) + _too_long(document, plan) + _too_small(document, spec):
         raise DocumentError(file, faults)
     return plan
+
+
+def subjects_of(text: str, file: str, catalogue: Catalogue) -> tuple[PlannedSubject, ...]:
+    """What a spec compares, without planning it. Raises DocumentError where it names what there is not."""
+    subjects, faults = _subjects(parse_document(text, file), catalogue)
+    if faults:
+        raise DocumentError(file, faults)
+    return subjects
 
 
 def _assemble(

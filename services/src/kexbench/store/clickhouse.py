@@ -10,9 +10,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from kexbench.domain.commits import HandledCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import EARLIEST, LATEST
-from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.store import migrate, rows
@@ -22,6 +23,7 @@ from kexbench.store.port import (
     HostKindRow,
     InvocationKey,
     NegotiatedRow,
+    OpenRunRow,
     OutcomeRow,
     RunProgress,
     RunStateRow,
@@ -42,6 +44,15 @@ _SELECTED = """
     AND measured_at < {before:DateTime64(3)}
 """
 _SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+_FACTS = """
+    spec_name, JSONExtractString(run, 'trigger') AS trigger,
+    JSONExtract(run, 'plan', 'pools', 'Array(String)') AS pools,
+    JSONExtractFloat(run, 'plan', 'estimated_s') AS estimated_s,
+    arraySum(job -> JSONExtractInt(job, 'invocations') * JSONLength(job, 'blocks') * JSONLength(job, 'case_ids'),
+             JSONExtractArrayRaw(run, 'plan', 'jobs')) AS invocations,
+    if(JSONExtractString(run, 'spec_path') = '', '', concat(JSONExtractString(run, 'commit', 'repository'), ' ',
+       JSONExtractString(run, 'commit', 'branch'), ' ', JSONExtractString(run, 'spec_path'))) AS line
+"""
 _CELL = "case_id, library, version_key, source, build_profile"
 RUNS_KEPT = 4
 """A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
@@ -120,6 +131,34 @@ class ClickHouseStore(Connection):
         found = self._query("SELECT content FROM schedules FINAL ORDER BY name, changed_at DESC LIMIT 1 BY name")
         return [Schedule.model_validate_json(row["content"]) for row in found]
 
+    def add_commit(self, handled: HandledCommit) -> None:
+        self._insert("commits", [rows.commit_row(handled)])
+
+    def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
+        # A commit is told with its newest row, and no page knows an older one of it.
+        found = self._query(
+            "SELECT content FROM (SELECT content, handled_at, commit FROM commits FINAL WHERE tells"
+            " AND ({repository:String} = '' OR repository = {repository:String})"
+            " ORDER BY handled_at DESC, branch LIMIT 1 BY repository, commit)"
+            " WHERE handled_at < {before:DateTime64(3, 'UTC')}"
+            " ORDER BY handled_at DESC LIMIT {limit:UInt32} WITH TIES",
+            {"repository": repository, "before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
+        )
+        commits = [HandledCommit.model_validate_json(row["content"]) for row in found]
+        return sorted(commits, key=lambda one: (one.handled_at, one.commit.repository, one.commit.commit), reverse=True)
+
+    def repositories(self) -> list[str]:
+        found = self._query("SELECT DISTINCT repository FROM commits WHERE tells ORDER BY repository")
+        return [row["repository"] for row in found]
+
+    def heads(self, repository: str) -> dict[str, str]:
+        found = self._query(
+            "SELECT branch, argMax(commit, handled_at) AS head FROM commits WHERE repository = {repository:String}"
+            " GROUP BY branch",
+            {"repository": repository},
+        )
+        return {row["branch"]: row["head"] for row in found}
+
     def run(self, run_id: str) -> Run | None:
         try:
             return self._started_run(run_id)
@@ -158,12 +197,40 @@ class ClickHouseStore(Connection):
             "SELECT run_id FROM run_events GROUP BY run_id"
             " HAVING argMax(state, (at, indexOf({life:Array(String)}, state))) IN {open:Array(String)}"
             " ORDER BY min(at), run_id",
-            {
-                "life": [str(state) for state in RunState],
-                "open": [str(state) for state in RunState if state.is_open],
-            },
+            _life(),
         )
         return [row["run_id"] for row in found]
+
+    def open_run_rows(self) -> list[OpenRunRow]:
+        found = self._query(
+            f"SELECT run_id, {_FACTS}, queued_at, newest, last_state, last_detail FROM"
+            " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
+            " (SELECT run_id, max(at) AS newest,"
+            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
+            " argMax(detail, (at, indexOf({life:Array(String)}, state))) AS last_detail,"
+            " if(countIf(state = 'queued') > 0, maxIf(at, state = 'queued'), min(at)) AS queued_at"
+            " FROM run_events GROUP BY run_id) AS events USING run_id"
+            " WHERE last_state IN {open:Array(String)} ORDER BY queued_at, run_id",
+            _life(),
+        )
+        return [_open_run(row) for row in found]
+
+    def last_begun(self) -> dict[str, datetime]:
+        found = self._query(
+            "SELECT spec_name, max(begun) AS last FROM runs INNER JOIN"
+            " (SELECT run_id, min(at) AS begun FROM run_events WHERE state = 'running' GROUP BY run_id) AS events"
+            " USING run_id GROUP BY spec_name"
+        )
+        return {row["spec_name"]: row["last"] for row in found}
+
+    def schedules_open_until(self) -> dict[str, datetime]:
+        found = self._query(
+            "SELECT spec_name, argMax(newest, created_at) AS last FROM runs INNER JOIN"
+            " (SELECT run_id, max(at) AS newest FROM run_events GROUP BY run_id) AS events USING run_id"
+            " WHERE JSONExtractString(run, 'trigger') = {trigger:String} GROUP BY spec_name",
+            {"trigger": str(Trigger.SCHEDULE)},
+        )
+        return {row["spec_name"]: row["last"] for row in found}
 
     def run_states(self) -> list[RunStateRow]:
         found = self._query(
@@ -331,6 +398,28 @@ _TIMERS = TypeAdapter(dict[str, Timer])
 class _NotStartedError(Exception):
     def __init__(self, run: Run | None) -> None:
         self.run = run
+
+
+def _life() -> dict[str, list[str]]:
+    """The states of a run's life, and those of them that are open."""
+    return {
+        "life": [str(state) for state in RunState],
+        "open": [str(state) for state in RunState if state.is_open],
+    }
+
+
+def _open_run(row: dict[str, Any]) -> OpenRunRow:
+    return OpenRunRow(
+        run_id=row["run_id"],
+        spec_name=row["spec_name"],
+        trigger=Trigger(row["trigger"]),
+        pools=tuple(row["pools"]),
+        estimated_s=row["estimated_s"],
+        invocations=row["invocations"],
+        line=row["line"],
+        queued_at=row["queued_at"],
+        event=RunEvent(run_id=row["run_id"], at=row["newest"], state=row["last_state"], detail=row["last_detail"]),
+    )
 
 
 def _sample(row: dict[str, Any]) -> SampleRow:

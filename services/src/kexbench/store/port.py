@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from kexbench.domain.cases import Case
+from kexbench.domain.commits import HandledCommit
 from kexbench.domain.hosts import HostFacts
-from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 
@@ -41,6 +42,23 @@ class RunStateRow:
     state: RunState
     runs: int
     since: datetime
+
+
+@dataclass(frozen=True)
+class OpenRunRow:
+    """A run that something is still to happen to, without its plan, which may be large."""
+
+    run_id: str
+    spec_name: str
+    trigger: Trigger
+    pools: tuple[str, ...]
+    estimated_s: float
+    invocations: int
+    line: str
+    """Repository, branch and path of the spec that it is of; empty where it is of no commit."""
+    queued_at: datetime
+    """When it was queued last; of one that never was, when it began."""
+    event: RunEvent
 
 
 @dataclass(frozen=True)
@@ -147,6 +165,20 @@ class Store(Protocol):
         """The newest change of each, by name; those that were removed too."""
         ...
 
+    def add_commit(self, handled: HandledCommit) -> None: ...
+    def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
+        """Those that had something measured, or should have had, each once; those that were handled last first. All
+        repositories' without a name; more than `limit` where the last ones were handled at the same moment."""
+        ...
+
+    def repositories(self) -> list[str]:
+        """Names of those that have such commits, in their order."""
+        ...
+
+    def heads(self, repository: str) -> dict[str, str]:
+        """The commit of each branch that was handled last."""
+        ...
+
     def run(self, run_id: str) -> Run | None: ...
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
@@ -158,6 +190,18 @@ class Store(Protocol):
 
     def open_runs(self) -> list[str]:
         """Ids of the runs that something is still to happen to by itself, the oldest first."""
+        ...
+
+    def open_run_rows(self) -> list[OpenRunRow]:
+        """The same runs, with what the queue knows of them."""
+        ...
+
+    def last_begun(self) -> dict[str, datetime]:
+        """When a run of each spec began last, by the spec's name."""
+        ...
+
+    def schedules_open_until(self) -> dict[str, datetime]:
+        """When something changed last about the newest run of each schedule, by its name."""
         ...
 
     def run_states(self) -> list[RunStateRow]: ...

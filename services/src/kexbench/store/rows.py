@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
+from kexbench.domain.commits import HandledCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.runs import JobAttempt, Run
@@ -95,6 +96,17 @@ def schedule_row(schedule: Schedule) -> Row:
         "name": schedule.name,
         "changed_at": schedule.changed_at,
         "content": schedule.model_dump_json(),
+    }
+
+
+def commit_row(handled: HandledCommit) -> Row:
+    return {
+        "repository": handled.commit.repository,
+        "branch": handled.commit.branch,
+        "handled_at": handled.handled_at,
+        "commit": handled.commit.commit,
+        "tells": bool(handled.checks or handled.note),
+        "content": handled.model_dump_json(),
     }
 
 

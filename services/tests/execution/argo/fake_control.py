@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from kexbench.dispatcher import ControlError
+from kexbench.dispatcher import ControlError, Turn
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.decide import RunView
 from kexbench.execution.argo.workflows import WantedKit
@@ -38,6 +38,10 @@ class FakeControl:
     def open_runs(self) -> tuple[RunView, ...]:
         self._ask()
         return tuple(view for view in map(self.view, self.runs) if view.state.is_open)
+
+    def turns(self) -> tuple[Turn, ...]:
+        self._ask()
+        return tuple(map(Turn, self.runs))
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
         self._ask()

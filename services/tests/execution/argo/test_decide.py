@@ -55,19 +55,38 @@ class World:
     )
     busy: frozenset[str] = frozenset()
     stored: Mapping[str, int] = field(default_factory=dict)
+    waits_for: str | None = None
+    superseded_by: str | None = None
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
         told = [
             RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), state=state, detail=detail)
             for second, (state, detail) in enumerate(events)
         ]
-        seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored)
+        given_way = (self.waits_for, self.superseded_by)
+        seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, *given_way)
         return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
 
     def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[RunState, str]:
         """The only thing that is recorded."""
         (record,) = (action for action in self.decide(events, late=late) if isinstance(action, Record))
         return record.state, record.detail
+
+
+def test_a_run_whose_kits_are_there_waits_for_its_turn_and_says_so_once() -> None:
+    world = World(waits_for="another")
+    words_of_it = (BUILDING, "waits for run another, which has the nodes")
+    assert world.told([(QUEUED, "")]) == words_of_it
+    assert world.decide([(QUEUED, ""), words_of_it]) == ()
+    assert World().decide([(QUEUED, ""), words_of_it]) == (StartRun(),)
+    assert World(kits=MISSING).decide([(QUEUED, ""), words_of_it])[0] == BuildKits((KITS[1],))
+
+
+def test_a_superseded_run_is_cancelled_while_it_waits_and_let_be_once_it_was_begun() -> None:
+    world = World(superseded_by="newer", kits=MISSING)
+    assert world.told([(QUEUED, "")]) == (CANCELLING, "superseded by run newer")
+    assert world.told([(QUEUED, ""), (BUILDING, "")]) == (CANCELLING, "superseded by run newer")
+    assert not any(isinstance(action, Stop) for action in World(superseded_by="newer").decide(STARTED[:2]))
 
 
 def workflow(name: str, phase: Phase, *tasks: TaskView, message: str = "") -> WorkflowView:

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
-import type { ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { commits, exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
+import type { CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -179,6 +179,27 @@ export const runOptions = (options: Options<RunData>) => queryOptions<RunRespons
     queryKey: runQueryKey(options)
 });
 
+export const queueQueryKey = (options?: Options<QueueData>) => createQueryKey('queue', options);
+
+/**
+ * Queue
+ *
+ * Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
+ * is queued.
+ */
+export const queueOptions = (options?: Options<QueueData>) => queryOptions<QueueResponse, QueueError, QueueResponse, ReturnType<typeof queueQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await queue({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: queueQueryKey(options)
+});
+
 export const exportSamplesQueryKey = (options?: Options<ExportSamplesData>) => createQueryKey('exportSamples', options);
 
 /**
@@ -300,6 +321,46 @@ export const knownKitsOptions = (options: Options<KnownKitsData>) => queryOption
     queryKey: knownKitsQueryKey(options)
 });
 
+export const commitsQueryKey = (options?: Options<CommitsData>) => createQueryKey('commits', options);
+
+/**
+ * Commits
+ *
+ * The commits that had something measured, or should have had; those that were looked at last first.
+ */
+export const commitsOptions = (options?: Options<CommitsData>) => queryOptions<CommitsResponse, CommitsError, CommitsResponse, ReturnType<typeof commitsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await commits({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: commitsQueryKey(options)
+});
+
+export const repositoryHeadsQueryKey = (options: Options<RepositoryHeadsData>) => createQueryKey('repositoryHeads', options);
+
+/**
+ * Repository Heads
+ *
+ * How far each branch was looked through: its newest handled commit.
+ */
+export const repositoryHeadsOptions = (options: Options<RepositoryHeadsData>) => queryOptions<RepositoryHeadsResponse, RepositoryHeadsError, RepositoryHeadsResponse, ReturnType<typeof repositoryHeadsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await repositoryHeads({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: repositoryHeadsQueryKey(options)
+});
+
 export const schedulesQueryKey = (options?: Options<SchedulesData>) => createQueryKey('schedules', options);
 
 /**
@@ -418,4 +479,24 @@ export const storedByJobOptions = (options: Options<StoredByJobData>) => queryOp
         return data;
     },
     queryKey: storedByJobQueryKey(options)
+});
+
+export const ringsQueryKey = (options?: Options<RingsData>) => createQueryKey('rings', options);
+
+/**
+ * Rings
+ *
+ * How often webhooks rang for each repository since this process began.
+ */
+export const ringsOptions = (options?: Options<RingsData>) => queryOptions<RingsResponse, RingsError, RingsResponse, ReturnType<typeof ringsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await rings({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: ringsQueryKey(options)
 });

@@ -60,6 +60,10 @@ class Seen:
     """Nodes that have a pod of kexbench, of whatever run."""
     stored: Mapping[str, int]
     """How many invocations of each job are stored."""
+    waits_for: str | None = None
+    """The run that has the nodes this one would need; None where it is this one's turn."""
+    superseded_by: str | None = None
+    """A newer run that makes this one needless."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,8 @@ class _Situation:
 def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> tuple[Action, ...]:
     """The next actions; none where there is nothing to do but wait. Doing them twice does no harm."""
     rules: dict[RunState, Callable[[_Situation], tuple[Action, ...]]] = {
-        RunState.QUEUED: _waiting_for_kits,
-        RunState.BUILDING: _waiting_for_kits,
+        RunState.QUEUED: _waiting,
+        RunState.BUILDING: _waiting,
         RunState.RUNNING: _running,
         RunState.CANCELLING: _cancelling,
     }
@@ -130,17 +134,23 @@ def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> 
     return rule(_Situation(view, seen, now, pending_after_s)) if rule else ()
 
 
-def _waiting_for_kits(found: _Situation) -> tuple[Action, ...]:
+def _waiting(found: _Situation) -> tuple[Action, ...]:
     view, seen = found.view, found.seen
+    if seen.superseded_by:
+        return (Record(RunState.CANCELLING, words.superseded(seen.superseded_by)),)
     if fault := _without_pools(found):
         return fault
-    missing = tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None))
-    if not missing:
-        return (StartRun(),)
+    if missing := tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None)):
+        return _without_kits(found, missing)
+    return _note(view, RunState.BUILDING, words.waits_for(seen.waits_for)) if seen.waits_for else (StartRun(),)
+
+
+def _without_kits(found: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Action, ...]:
+    view, seen = found.view, found.seen
     name = names.kits_workflow_name(view.run.run_id, view.series)
     workflow = next((workflow for workflow in seen.workflows if workflow.name == name), None)
     if workflow is None:
-        if view.has_been(RunState.BUILDING):
+        if any(event.state is RunState.BUILDING and not words.is_turn(event.detail) for event in view.events):
             return (Record(RunState.FAILED, words.kits_gone(missing, name)),)
         return (BuildKits(missing), Record(RunState.BUILDING, words.building(missing)))
     if workflow.phase.has_ended:

@@ -1,0 +1,45 @@
+// Commits and what became of their specs, in words.
+import type { CheckView, Commit } from "@/api/generated";
+import { count } from "@/format";
+
+const SHORT_HASH = 7;
+const SHOWN_SPECS = 12;
+
+export function shortHash(commit: Commit): string {
+  return commit.commit.slice(0, SHORT_HASH);
+}
+
+/** "on main of benchmarks by Ada Example" */
+export function originInWords({ branch, repository, author }: Commit): string {
+  return `on ${branch} of ${repository}${author && ` by ${author}`}`;
+}
+
+/** Some commits have no message. */
+export function titleOf(commit: Commit): string {
+  return commit.title || "(without a title)";
+}
+
+export function reasonInWords(reason: CheckView["reason"]): string {
+  return reason === "spec" ? "the spec changed" : "new version of a library it tracks";
+}
+
+/** State of a spec's run; one that was only just asked for has none yet, one with faults never will. */
+export function stateOf({ run_id, state }: CheckView): NonNullable<CheckView["state"]> | "not run" {
+  return run_id === null ? "not run" : (state ?? "queued");
+}
+
+/** What is shown of a commit's specs, and what is folded up where there are many: of those the troubled ones are shown. */
+export function folding(checks: CheckView[]): { shown: CheckView[]; folded: CheckView[] } {
+  if (checks.length <= SHOWN_SPECS) return { shown: checks, folded: [] };
+  const troubled = checks.filter((check) => ["not run", "failed"].includes(stateOf(check)));
+  const shown = troubled.slice(0, SHOWN_SPECS);
+  return { shown, folded: checks.filter((check) => !shown.includes(check)) };
+}
+
+/** "1,000 specs: 997 finished, 2 queued, 1 not run", the most frequent first. */
+export function tally(checks: CheckView[]): string {
+  const times = new Map<string, number>();
+  for (const state of checks.map(stateOf)) times.set(state, (times.get(state) ?? 0) + 1);
+  const parts = [...times].sort(([, one], [, other]) => other - one);
+  return `${count(checks.length, "spec")}: ${parts.map(([state, n]) => `${n} ${state}`).join(", ")}`;
+}

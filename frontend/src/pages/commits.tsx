@@ -1,0 +1,188 @@
+// Commits: what was pushed to the watched repositories, and what became of each of its specs.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { CheckView, CommitPage, CommitView } from "@/api/generated";
+import { commitsOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { CommitHash } from "@/components/CommitLine";
+import { folding, originInWords, reasonInWords, stateOf, tally, titleOf } from "@/components/commit-words";
+import { isOpen, RunNote, RunState } from "@/components/RunState";
+import { count, dateTime } from "@/format";
+import { paths } from "@/paths";
+import { Select } from "@/ui/Fields";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/commits");
+const PAGE = 20;
+const POLL_MS = 3000;
+const EXAMPLE = `apiVersion: kexbench.dev/v1
+kind: Repositories
+repositories:
+  - name: bench
+    url: https://example.org/bench.git`;
+
+export function CommitsPage() {
+  const { before, repository } = route.useSearch();
+  const commits = useQuery({
+    ...commitsOptions({ query: { limit: PAGE, before, repository } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => state.data?.commits.some(isUnderWay) && POLL_MS,
+  });
+  useTitle("Commits");
+  const next = commits.data?.next_before;
+  return (
+    <>
+      <h1>Commits</h1>
+      {commits.data ? (
+        <>
+          <RepositoryChoice names={commits.data.repositories} />
+          <CommitList page={commits.data} />
+        </>
+      ) : commits.isError ? (
+        <Failed error={commits.error} retry={() => void commits.refetch()} />
+      ) : (
+        <Loading what="the commits" />
+      )}
+      <nav className="pager" aria-label="Pages of commits">
+        {before && <Link {...paths.commits({ repository })}>Newest</Link>}
+        {next && <Link {...paths.commits({ repository, before: next })}>Older</Link>}
+      </nav>
+    </>
+  );
+}
+
+function isUnderWay({ checks }: CommitView): boolean {
+  return checks.map(stateOf).some((state) => state !== "not run" && isOpen(state));
+}
+
+function RepositoryChoice({ names }: { names: string[] }) {
+  const { repository = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  if (names.length < 2) return null;
+  return (
+    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+      <Select
+        label="Repository"
+        value={repository}
+        choices={[{ value: "", label: "all" }, ...names.map((name) => ({ value: name, label: name }))]}
+        choose={(name) => void navigate({ search: { repository: name || undefined }, replace: true })}
+      />
+    </form>
+  );
+}
+
+function CommitList({ page }: { page: CommitPage }) {
+  if (page.repositories.length === 0) return <NothingYet />;
+  if (page.commits.length === 0) {
+    return (
+      <Empty title="No such commits">
+        <p>
+          <Link {...paths.commits()}>The newest of all repositories</Link>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <ul className="runs">
+      {page.commits.map((one) => (
+        <OneCommit key={`${one.commit.repository} ${one.commit.commit}`} view={one} />
+      ))}
+    </ul>
+  );
+}
+
+function NothingYet() {
+  return (
+    <Empty title="No commits yet">
+      <p>
+        Name the repositories to watch in <code>repositories.yaml</code> in the home folder of kexbench, or in
+        the file that <code>KEXBENCH_REPOSITORIES</code> names:
+      </p>
+      <pre>{EXAMPLE}</pre>
+      <p>
+        Commits that then change a spec in <code>bench-specs</code>, or bring a new version of a library that
+        one tracks, are measured and shown here.
+      </p>
+    </Empty>
+  );
+}
+
+function OneCommit({ view: { commit, checks, note } }: { view: CommitView }) {
+  return (
+    <li className="commit">
+      <h2>{titleOf(commit)}</h2>
+      <p>
+        <time dateTime={commit.committed_at}>{dateTime(commit.committed_at)}</time>,{" "}
+        <CommitHash commit={commit} /> {originInWords(commit)}
+      </p>
+      {note && <p>Nothing was measured: {note}</p>}
+      <Specs checks={checks} />
+    </li>
+  );
+}
+
+function Specs({ checks }: { checks: CheckView[] }) {
+  const { shown, folded } = folding(checks);
+  return (
+    <>
+      <SpecList checks={shown} />
+      {folded.length > 0 && (
+        <details>
+          <summary>{tally(checks)}</summary>
+          <SpecList checks={folded} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function SpecList({ checks }: { checks: CheckView[] }) {
+  if (checks.length === 0) return null;
+  return (
+    <ul className="specs">
+      {checks.map((check) => (
+        <li key={check.path}>
+          <OneSpec check={check} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function OneSpec({ check }: { check: CheckView }) {
+  if (check.run_id === null) {
+    return (
+      <>
+        <p>
+          {check.path} <span className="chip failed">not run</span>
+        </p>
+        <Faults faults={check.faults} />
+      </>
+    );
+  }
+  const state = check.state ?? "queued";
+  const stored = check.invocations_stored;
+  return (
+    <>
+      <p>
+        <Link {...paths.run(check.run_id)}>{check.path}</Link> <RunState state={state} />{" "}
+        {stored > 0 && `${count(stored, "invocation")}, `}
+        {reasonInWords(check.reason)}
+      </p>
+      {/* of one that is queued it says what is said here already */}
+      {state !== "queued" && <RunNote summary={{ state, detail: check.detail }} />}
+    </>
+  );
+}
+
+function Faults({ faults }: { faults: string[] }) {
+  return (
+    <pre className="faults">
+      {faults.map((fault) => (
+        <span key={fault} className="below">
+          {fault}
+        </span>
+      ))}
+    </pre>
+  );
+}

@@ -1,0 +1,79 @@
+// Queue: what is measured now, what waits, in which order, and when each has its turn.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { QueueEntry } from "@/api/generated";
+import { queueOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { turnOf, whyOf } from "@/components/queue-model";
+import { RunState } from "@/components/RunState";
+import { LOCAL } from "@/format";
+import { paths } from "@/paths";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const POLL_MS = 5000;
+
+export function QueuePage() {
+  const queue = useQuery({ ...queueOptions(), refetchInterval: POLL_MS });
+  useTitle("Queue");
+  return (
+    <>
+      <h1>Queue</h1>
+      {queue.data ? (
+        <Turns runs={queue.data.runs} />
+      ) : queue.isError ? (
+        <Failed error={queue.error} retry={() => void queue.refetch()} />
+      ) : (
+        <Loading what="the queue" />
+      )}
+    </>
+  );
+}
+
+function Turns({ runs }: { runs: QueueEntry[] }) {
+  if (runs.length === 0) {
+    return (
+      <Empty title="Nothing is measured, nothing waits">
+        <pre>kexbench submit bench-specs/quickstart.yaml</pre>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <p>
+        Pull requests come first, then commits, what somebody asked for, schedules and backfills. Among alike,
+        specs take turns: next is the one that was measured longest ago.
+      </p>
+      <ol className="runs">
+        {runs.map((run) => (
+          <li key={run.run_id}>
+            <h2>
+              <Link {...paths.run(run.run_id)}>{run.spec_name}</Link> <RunState state={run.state} />
+            </h2>
+            <p>
+              <b>{turnOf(run)}</b>
+            </p>
+            <p>
+              {whyOf(run)} <small className="whole">Run {run.run_id}</small>
+            </p>
+            {!run.pools.includes(LOCAL) && <p>{run.pools.join(", ")}</p>}
+            {run.state !== "queued" && <Progress run={run} />}
+            {run.detail && <p className="said">{run.detail}</p>}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Progress({
+  run: { invocations_stored: stored, invocations_planned: planned },
+}: {
+  run: QueueEntry;
+}) {
+  return (
+    <p className="progress">
+      <progress value={stored} max={planned} aria-label="Invocations stored" />
+      {stored} of {planned} invocations
+    </p>
+  );
+}

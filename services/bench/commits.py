@@ -1,0 +1,108 @@
+"""From a push to a run that names the commit: git, the watcher at its usual pace, the service and its store."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+import numpy as np
+
+from bench.lab import BenchError
+from kexbench.api.app import API_PREFIX
+from kexbench.service import Service, own_store
+from kexbench.settings import Settings
+from kexbench.watch.control import OwnControl
+from kexbench.watch.wiring import watching
+from kexbench.wiring import Installation
+
+_REPOSITORIES = """\
+apiVersion: kexbench.dev/v1
+kind: Repositories
+repositories: [{{ name: pushed, url: {url} }}]
+"""
+_SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: {{ name: pushed-{number} }}
+subjects: [{{ openssl: system }}]
+matrix: {{ protocol: [TLSv1.3], keyExchange: [ECDHE-RSA] }}
+"""
+_PATIENCE_S = 120.0
+_POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Seconds from the end of each `git push` until the API tells the run; `interval_s` is between two looks."""
+
+    seconds: tuple[float, ...]
+    interval_s: float
+
+
+def measure_commits(pushes: int) -> Delays:
+    """Each push at a moment of its own between two looks. Raises BenchError."""
+    with TemporaryDirectory() as folder, _watched(Path(folder)) as (http, clone, interval_s):
+        moments = np.random.default_rng(0)
+        found = []
+        for number in range(pushes):
+            time.sleep(moments.uniform(0, interval_s))
+            path = clone / "bench-specs" / f"{number}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(_SPEC.format(number=number))
+            commit = _pushed(clone)
+            began = time.monotonic()
+            _wait(partial(_is_told, http, commit))
+            found.append(time.monotonic() - began)
+        return Delays(tuple(found), interval_s)
+
+
+@contextmanager
+def _watched(folder: Path) -> Iterator[tuple[httpx.Client, Path, float]]:
+    """A served store of its own, a clone of the repository that is watched, and seconds between two looks."""
+    bare, clone = folder / "pushed.git", folder / "clone"
+    _git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
+    _git(folder, "clone", "--quiet", str(bare), str(clone))
+    settings = Settings(home=folder / "home")
+    settings.home.mkdir()
+    (settings.home / "repositories.yaml").write_text(_REPOSITORIES.format(url=bare))
+    installation = Installation(settings)
+    said: list[str] = []
+    with ExitStack() as stack:
+        service = Service(installation, own_store(settings), "127.0.0.1", 0)
+        address = stack.enter_context(service.background())
+        control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
+        stack.enter_context(watching(installation, control, said.append))
+        _wait(lambda: any(line.startswith("watching branch main") for line in said))
+        http = stack.enter_context(httpx.Client(base_url=address.url + API_PREFIX, trust_env=False))
+        yield http, clone, settings.watch_interval_s
+
+
+def _is_told(http: httpx.Client, commit: str) -> bool:
+    """Whether a run names the commit."""
+    return any(run["commit"] and run["commit"]["commit"] == commit for run in http.get("/runs").json()["runs"])
+
+
+def _pushed(clone: Path) -> str:
+    _git(clone, "add", "--all")
+    _git(
+        clone, "-c", "user.name=bench", "-c", "user.email=bench@example.org", "commit", "--quiet", "--message=one more"
+    )
+    _git(clone, "push", "--quiet", "origin", "HEAD:main")
+    return _git(clone, "rev-parse", "HEAD")
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise BenchError(f"nothing came of a push within {_PATIENCE_S:.0f} s")
+        time.sleep(_POLL_S)

@@ -1,0 +1,68 @@
+"""The queue: what runs, what waits, and in which order it will run."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+
+from kexbench.api.dependencies import MeasuresItself, TheStore
+from kexbench.api.queue_models import QueueEntry, QueueView
+from kexbench.api.reading import PROBLEMS
+from kexbench.domain.runs import RunState, Trigger
+from kexbench.planning.queue import QueuedRun, in_order, priority_of, superseded
+from kexbench.store.port import OpenRunRow
+
+router = APIRouter(tags=["reading"], responses=PROBLEMS)
+
+
+@router.get("/queue", operation_id="queue")
+def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
+    """Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
+    is queued."""
+    rows = {row.run_id: row for row in store.open_run_rows()}
+    last_begun = store.last_begun()
+    # On a cluster kits are made while others are measured.
+    waits = (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
+    runs = [as_queued(row, waits) for row in rows.values()]
+    waiting, needless = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
+    begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
+    stored = store.progress([*begun, *waiting])
+    entries, before_s, now = [], 0.0, datetime.now(UTC)
+    for run_id in [*begun, *waiting]:
+        row, done = rows[run_id], stored[run_id].invocations_stored
+        left_s = _left_s(row, done, now)
+        entries.append(
+            QueueEntry(
+                run_id=run_id,
+                spec_name=row.spec_name,
+                trigger=row.trigger,
+                priority=priority_of(row.trigger),
+                state=row.event.state,
+                detail=row.event.detail,
+                queued_at=row.queued_at,
+                spec_begun_at=last_begun.get(row.spec_name),
+                pools=list(row.pools),
+                invocations_planned=row.invocations,
+                invocations_stored=done,
+                left_s=left_s,
+                wait_s=round(before_s, 1) if measures_itself and run_id in waiting else None,
+                superseded_by=needless.get(run_id),
+            )
+        )
+        before_s += left_s
+    return QueueView(runs=entries)
+
+
+def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
+    """A machine by itself stores a job when it is done: within one, the time that has passed says more."""
+    passed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
+    left = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - passed_s)
+    return round(max(0.0, left), 1)
+
+
+def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
+    """`waits` are the states of a run that waits for its turn. A spec that changed again needs its earlier runs no
+    more; those of new versions are all wanted."""
+    state = RunState.QUEUED if row.event.state in waits else row.event.state
+    line = row.line if row.trigger in (Trigger.COMMIT, Trigger.PULL_REQUEST) else ""
+    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, state, line)

@@ -1,0 +1,88 @@
+"""Webhooks of forges: a push makes us look at a repository now instead of a little later.
+
+Nobody shows a token here: a delivery is signed with the secret that its repository has at the forge.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Request
+from starlette.concurrency import run_in_threadpool
+
+from kexbench.api.access import TheCaller, admit
+from kexbench.api.models import Problem
+from kexbench.api.problems import ProblemError
+from kexbench.forges.webhooks import WebhookError, read_delivery
+
+
+class Doorbell:
+    """What webhooks ring. How often it rang is lost with the process, which only makes the next look a little later."""
+
+    def __init__(self, secret_files: Mapping[str, Path]) -> None:
+        """`secret_files`: the file with the secret of each repository that has one, by the name it is watched under."""
+        self.secret_files = secret_files
+        self._rings: Counter[str] = Counter()
+        self._one_at_a_time = Lock()
+
+    def ring(self, repository: str) -> None:
+        """Have a repository looked at soon. Can be repeated."""
+        with self._one_at_a_time:
+            self._rings[repository] += 1
+
+    def rings(self) -> dict[str, int]:
+        """How often each repository was rung for."""
+        with self._one_at_a_time:
+            return dict(self._rings)
+
+
+def _doorbell(request: Request) -> Doorbell | None:
+    return cast(Doorbell | None, request.app.state.doorbell)
+
+
+TheDoorbell = Annotated[Doorbell | None, Depends(_doorbell)]
+router = APIRouter(
+    tags=["webhooks"],
+    responses={
+        401: {"model": Problem, "description": "The signature is missing or wrong"},
+        404: {"model": Problem, "description": "No repository of this name has a webhook"},
+        411: {"model": Problem, "description": "No length given"},
+        413: {"model": Problem, "description": "Too large"},
+        422: {"model": Problem, "description": "Not of the expected form"},
+        503: {"model": Problem, "description": "The secret can't be read"},
+    },
+)
+_BODY = {"requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}, "required": True}}
+
+
+@router.post("/webhooks/{repository}", operation_id="receive_webhook", status_code=204, openapi_extra=_BODY)
+async def receive_webhook(request: Request, doorbell: TheDoorbell, repository: str) -> None:
+    """Take a delivery of GitHub, GitLab or Gitea. What it says of a push or a pull request is looked up at the
+    repository itself, so that one that comes again changes nothing; what it says of anything else is ignored."""
+    if doorbell is None or repository not in doorbell.secret_files:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"no repository {repository} with a webhook is watched here")
+    await run_in_threadpool(_take, doorbell, repository, request.headers, await request.body())
+
+
+@router.get("/rings", operation_id="rings")
+def rings(doorbell: TheDoorbell, caller: TheCaller) -> dict[str, int]:
+    """How often webhooks rang for each repository since this process began."""
+    admit(caller, "dispatcher")
+    return doorbell.rings() if doorbell else {}
+
+
+def _take(doorbell: Doorbell, repository: str, headers: Mapping[str, str], body: bytes) -> None:
+    try:
+        secret = doorbell.secret_files[repository].read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        detail = f"the webhook's secret of repository {repository} can't be read"
+        raise ProblemError(HTTPStatus.SERVICE_UNAVAILABLE, detail, "look at its file") from None
+    try:
+        delivery = read_delivery(headers, body, secret)
+    except WebhookError as error:
+        raise ProblemError(HTTPStatus.UNAUTHORIZED, str(error), "compare the webhook's secret with its file") from None
+    if delivery.kind in ("push", "pull-request"):
+        doorbell.ring(repository)

@@ -1,0 +1,5 @@
+"""`python -m kexbench.cli`: the command line, for processes that start it."""
+
+from kexbench.cli.main import main
+
+main()

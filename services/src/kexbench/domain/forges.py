@@ -1,0 +1,58 @@
+"""Which forge a repository lives at, and with which token it is spoken to."""
+
+import re
+from pathlib import Path
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Kind = Literal["github", "gitlab", "gitea", "none"]
+_PUBLIC = {"github": "https://api.github.com", "gitlab": "https://gitlab.com/api/v4"}
+_ENDS = {"github": "/api/v3", "gitlab": "/api/v4", "gitea": "/api/v1"}
+_PART = r"[A-Za-z0-9_.-]+"
+
+
+class ForgeConfig(BaseModel):
+    """`none`: a repository that no forge is asked about; the rest is left out then."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kind
+    url: str | None = Field(None, description="of its API; default: that of github.com or gitlab.com")
+    repository: str = Field("", description="owner/name; at GitLab the whole path of the project")
+    token_file: Path | None = Field(None, description="read for each request, so that it can be renewed")
+
+    @property
+    def api(self) -> str:
+        """The address that paths are put behind."""
+        return (self.url or _PUBLIC[self.kind]).rstrip("/")
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, url: str | None) -> str | None:
+        parts = urlsplit(url or "https://host")
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("must be an address such as https://git.example.org/api/v1")
+        _ = parts.port  # which raises where it is none
+        if parts.username is not None:
+            raise ValueError("must not hold a user or password: the token has a file of its own")
+        return url
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.kind == "none":
+            return self
+        if self.token_file is None:
+            raise ValueError(f"{self.kind} needs a token_file")
+        if self.url is None and self.kind not in _PUBLIC:
+            raise ValueError(f"{self.kind} needs the url of its API, such as https://git.example.org/api/v1")
+        path = urlsplit(self.api)
+        of_github = self.kind == "github" and (path.hostname or "").startswith("api.")
+        if not of_github and not path.path.endswith(_ENDS[self.kind]):
+            raise ValueError(f"the url of the API of {self.kind} ends with {_ENDS[self.kind]}, not as {self.api}")
+        parts = "{1,20}" if self.kind == "gitlab" else "{1}"
+        if not re.fullmatch(rf"{_PART}(/{_PART}){parts}", self.repository):
+            form = "group/project, with all groups" if self.kind == "gitlab" else "owner/name"
+            raise ValueError(f"repository must be of the form {form}, not {self.repository!r}")
+        return self

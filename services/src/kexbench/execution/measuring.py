@@ -1,0 +1,112 @@
+"""One measurement at a time: the lock of whoever measures in a home, and the process that measures a queued run."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kexbench.execution.folder import RunFolder
+
+_POLL_S = 0.2
+INTERRUPTED = 130
+"""Exit status of a process that was asked to end."""
+
+
+@dataclass(frozen=True)
+class MeasuringLock:
+    """Held by every process that has the descriptor open, until the last one ends."""
+
+    descriptor: int
+
+
+@contextmanager
+def measuring(home: Path, what: str, on_wait: Callable[[str], None]) -> Iterator[MeasuringLock]:
+    """Holds `measuring.lock`; waits as long as another process does. `what` says to others what is measured, `on_wait`
+    is told whom this waits for."""
+    home.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(home / "measuring.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        told = ""
+        while not _taken(descriptor):
+            owner = os.pread(descriptor, 1000, 0).decode(errors="replace")
+            if owner and owner != told:
+                on_wait(f"waiting for {owner}")
+                told = owner
+            time.sleep(_POLL_S)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()}, which measures {what}".encode(), 0)
+        try:
+            yield MeasuringLock(descriptor)
+        finally:
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+class MeasuringProcess:
+    """`kexbench run --queued RUN`, which ends after the invocation under way once nobody holds its standard input."""
+
+    def __init__(self, folder: RunFolder, on_end: Callable[[], None]) -> None:
+        """Raises OSError where no process can be started. `on_end` is called in a thread of its own."""
+        self.run_id = folder.path.name
+        self.log = folder.measuring_log
+        self.was_asked_to_end = False
+        folder.path.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            # A process group of its own: Ctrl-C reaches the service alone, which then ends this one in order.
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "kexbench.cli", "run", "--queued", self.run_id],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                process_group=0,
+            )
+        threading.Thread(target=self._watch, args=(on_end,), name=f"run {self.run_id}", daemon=True).start()
+
+    @property
+    def status(self) -> int | None:
+        """None while it runs."""
+        return self._process.poll()
+
+    def ask_to_end(self) -> None:
+        self.was_asked_to_end = True
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    def kill(self) -> None:
+        """With its runner, whose workers end by themselves then."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _watch(self, on_end: Callable[[], None]) -> None:
+        self._process.wait()
+        on_end()
+
+
+def end_with_standard_input() -> None:
+    """In a measuring process: once standard input is closed, or whoever held its other end is gone, this process and
+    its runner are interrupted as by Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a service in the background may have it ignored
+    if os.getpgrp() != os.getpid():
+        return  # started by hand among other processes
+    threading.Thread(target=_wait_for_the_end, name="standard input", daemon=True).start()
+
+
+def _wait_for_the_end() -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os.killpg(os.getpgrp(), signal.SIGINT)

@@ -1,0 +1,154 @@
+"""GitHub, also as GitHub Enterprise: its REST API of 2022-11-28.
+
+https://docs.github.com/rest: commits/statuses, issues/comments, pulls, users.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple
+from typing import ClassVar
+from urllib.parse import quote
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from kexbench.domain.forges import ForgeConfig
+from kexbench.forges.comments import is_marked, marked, same_text
+from kexbench.forges.port import CommitStatus, ForgeError, PullRequest
+from kexbench.forges.rest import Rest
+
+
+class _User(BaseModel):
+    login: str
+    type: str = ""
+
+
+class _Comment(BaseModel):
+    id: int
+    body: str | None = None
+    user: _User | None = None
+
+
+class _Status(BaseModel):
+    state: str = Field(validation_alias=AliasChoices("state", "status"))
+    context: str
+    description: str | None = None
+    target_url: str | None = None
+
+
+class _Combined(BaseModel):
+    statuses: list[_Status] | None = None
+
+
+class _Repository(BaseModel):
+    clone_url: str
+
+
+class _Head(BaseModel):
+    ref: str
+    sha: str
+    repo: _Repository | None = None
+
+
+class _Base(BaseModel):
+    ref: str
+
+
+class _Pull(BaseModel):
+    number: int
+    title: str
+    head: _Head
+    base: _Base
+
+
+class GitHub:
+    """What another forge does differently with the same paths and bodies is said in the class's words."""
+
+    name: ClassVar[str] = "GitHub"
+    scheme: ClassVar[str] = "Bearer"
+    headers: ClassVar[Mapping[str, str]] = {
+        "Accept": "application/vnd.github+json",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    page: ClassVar[Mapping[str, str]] = {"per_page": "100"}
+    description_max: ClassVar[int] = 140
+    to_set_statuses: ClassVar[str] = "'Commit statuses: write'"
+    to_comment: ClassVar[str] = "'Pull requests: write'"
+    to_read: ClassVar[str] = "'Pull requests: read'"
+    to_know_itself: ClassVar[str] = "to see its own user"
+    has_apps: ClassVar[bool] = True
+    """Whether a token may be that of an app, which is no user."""
+
+    def __init__(self, config: ForgeConfig) -> None:
+        assert config.token_file is not None, "the configuration was checked"
+        self._rest = Rest(self.name, config.api, config.token_file, self.scheme, self.headers)
+        self._repository = f"/repos/{config.repository}"
+
+    def set_status(self, commit: str, status: CommitStatus) -> None:
+        """Looks first: each one sent is kept, a thousand of a context at most."""
+        wanted, sha = status.cut(self.description_max), quote(commit, safe="")
+        if astuple(wanted) in self._statuses(sha):
+            return
+        body = {
+            "state": wanted.state,
+            "context": wanted.context,
+            "description": wanted.description,
+            "target_url": wanted.url,
+        }
+        self._rest.send("POST", f"{self._repository}/statuses/{sha}", self.to_set_statuses, body)
+
+    def put_comment(self, pull_request: int, key: str, body: str) -> None:
+        text, known = marked(key, body), self._comment(pull_request, key)
+        if known is None:
+            path = f"{self._repository}/issues/{pull_request}/comments"
+            self._rest.send("POST", path, self.to_comment, {"body": text})
+        elif not same_text(known.body or "", text):
+            path = f"{self._repository}/issues/comments/{known.id}"
+            self._rest.send("PATCH", path, self.to_comment, {"body": text})
+
+    def has_comment(self, pull_request: int, key: str) -> bool:
+        return self._comment(pull_request, key) is not None
+
+    def pull_requests(self) -> tuple[PullRequest, ...]:
+        query = {**self.page, "state": "open"}
+        pages = self._rest.pages(list[_Pull], f"{self._repository}/pulls", self.to_read, query)
+        return tuple(
+            PullRequest(
+                number=pull.number,
+                title=pull.title,
+                branch=pull.head.ref,
+                commit=pull.head.sha,
+                base_branch=pull.base.ref,
+                repository=pull.head.repo.clone_url if pull.head.repo else None,
+            )
+            for page in pages
+            for pull in page
+        )
+
+    def _statuses(self, sha: str) -> Iterator[tuple[str, str, str, str]]:
+        """The last of each context, in the order of CommitStatus."""
+        path = f"{self._repository}/commits/{sha}/status"
+        for page in self._rest.pages(_Combined, path, self.to_set_statuses, self.page):
+            for one in page.statuses or ():
+                yield one.context, one.state, one.description or "", one.target_url or ""
+
+    def _comment(self, pull_request: int, key: str) -> _Comment | None:
+        """The first of this key that we wrote ourselves."""
+        path = f"{self._repository}/issues/{pull_request}/comments"
+        pages = self._rest.pages(list[_Comment], path, self.to_comment, self.page)
+        found = [one for page in pages for one in page if is_marked(key, one.body or "")]
+        if not found:
+            return None
+        ourselves = self._login()
+        return next((one for one in found if one.user and self._is_ours(one.user, ourselves)), None)
+
+    def _login(self) -> str | None:
+        """Who the token is of; None where it is an app's, which may not ask."""
+        try:
+            return self._rest.get(_User, "/user", self.to_know_itself).login
+        except ForgeError as error:
+            if self.has_apps and error.status == 403 and error.again_at is None:
+                return None
+            raise
+
+    def _is_ours(self, author: _User, ourselves: str | None) -> bool:
+        """An app's comments are those of a bot, which nobody can be who merely comments."""
+        return author.type == "Bot" if ourselves is None else author.login == ourselves

@@ -1,0 +1,129 @@
+"""GitLab: version 4 of its REST API. https://docs.gitlab.com/api: commits, notes, merge_requests, projects, users."""
+
+from urllib.parse import quote
+
+from pydantic import BaseModel
+
+from kexbench.domain.forges import ForgeConfig
+from kexbench.forges.comments import is_marked, marked, same_text
+from kexbench.forges.port import CommitStatus, ForgeError, PullRequest
+from kexbench.forges.rest import Rest
+
+DESCRIPTION_MAX = 255
+_PAGE = {"per_page": "100"}
+_TO_SET_STATUSES = "api, with a role that may push to the branch"
+_TO_COMMENT = "api, with the role Reporter"
+_TO_READ = "read_api"
+_STATES = {"pending": "pending", "success": "success", "failure": "failed", "error": "failed"}
+
+
+class _User(BaseModel):
+    id: int
+
+
+class _Note(BaseModel):
+    id: int
+    body: str
+    author: _User
+
+
+class _Status(BaseModel):
+    id: int
+    status: str
+    description: str | None = None
+    target_url: str | None = None
+
+
+class _MergeRequest(BaseModel):
+    iid: int
+    title: str
+    source_branch: str
+    target_branch: str
+    sha: str | None = None
+    source_project_id: int | None = None
+
+
+class _Project(BaseModel):
+    http_url_to_repo: str
+
+
+class GitLab:
+    def __init__(self, config: ForgeConfig) -> None:
+        assert config.token_file is not None, "the configuration was checked"
+        self._rest = Rest("GitLab", config.api, config.token_file, "Bearer", {})
+        self._project = f"/projects/{quote(config.repository, safe='')}"
+
+    def set_status(self, commit: str, status: CommitStatus) -> None:
+        """Looks first: GitLab adds a job to the pipeline for each that follows one that has ended, and refuses to
+        make pending what is so. What is pending can be told anew once, as running; then not before it ends."""
+        wanted, sha = status.cut(DESCRIPTION_MAX), quote(commit, safe="")
+        state, known = _STATES[wanted.state], self._status(sha, wanted.context)
+        if known is not None:
+            if state == "pending" and known.status == "running":
+                return
+            same = (known.status, known.description or "", known.target_url or "")
+            if same == (state, wanted.description, wanted.url):
+                return
+            if state == known.status == "pending":
+                state = "running"
+        body = {
+            "state": state,
+            "name": wanted.context,
+            "description": wanted.description,
+            "target_url": wanted.url,
+        }
+        self._rest.send("POST", f"{self._project}/statuses/{sha}", _TO_SET_STATUSES, body)
+
+    def put_comment(self, pull_request: int, key: str, body: str) -> None:
+        text, known = marked(key, body), self._note(pull_request, key)
+        path = f"{self._project}/merge_requests/{pull_request}/notes"
+        if known is None:
+            self._rest.send("POST", path, _TO_COMMENT, {"body": text})
+        elif not same_text(known.body, text):
+            self._rest.send("PUT", f"{path}/{known.id}", _TO_COMMENT, {"body": text})
+
+    def has_comment(self, pull_request: int, key: str) -> bool:
+        return self._note(pull_request, key) is not None
+
+    def pull_requests(self) -> tuple[PullRequest, ...]:
+        """Those without a commit yet are left out."""
+        query = {**_PAGE, "state": "opened"}
+        pages = self._rest.pages(list[_MergeRequest], f"{self._project}/merge_requests", _TO_READ, query)
+        found = [request for page in pages for request in page if request.sha]
+        urls = {project: self._clone_url(project) for project in {request.source_project_id for request in found}}
+        return tuple(
+            PullRequest(
+                number=request.iid,
+                title=request.title,
+                branch=request.source_branch,
+                commit=request.sha or "",
+                base_branch=request.target_branch,
+                repository=urls[request.source_project_id],
+            )
+            for request in found
+        )
+
+    def _status(self, sha: str, context: str) -> _Status | None:
+        path = f"{self._project}/repository/commits/{sha}/statuses"
+        pages = self._rest.pages(list[_Status], path, _TO_SET_STATUSES, {**_PAGE, "name": context})
+        return max((one for page in pages for one in page), key=lambda one: one.id, default=None)
+
+    def _note(self, pull_request: int, key: str) -> _Note | None:
+        path = f"{self._project}/merge_requests/{pull_request}/notes"
+        pages = self._rest.pages(list[_Note], path, _TO_COMMENT, {**_PAGE, "sort": "asc"})
+        found = [one for page in pages for one in page if is_marked(key, one.body)]
+        if not found:
+            return None
+        ourselves = self._rest.get(_User, "/user", _TO_COMMENT)
+        return next((one for one in found if one.author == ourselves), None)
+
+    def _clone_url(self, project: int | None) -> str | None:
+        """None of a fork that is gone, or that the token may not see."""
+        if project is None:
+            return None
+        try:
+            return self._rest.get(_Project, f"/projects/{project}", _TO_READ).http_url_to_repo
+        except ForgeError as error:
+            if error.status == 404:
+                return None
+            raise

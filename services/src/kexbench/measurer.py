@@ -1,0 +1,156 @@
+"""The measurer: begins the runs of this machine's queue one after the other, each in a process of its own.
+
+The store is the queue. What the measurer knows besides is the process that measures now; where a service ended with a
+run under way, the next one puts that run in the queue again, and its folder says what is left to do.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from threading import Event
+
+from kexbench.api.control import claim, record, stirred
+from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.problems import ProblemError
+from kexbench.api.queueing import as_queued
+from kexbench.api.scheduling import begin_run
+from kexbench.client import ApiError, deliver_run
+from kexbench.domain.pools import LOCAL
+from kexbench.domain.runs import RunState, Trigger
+from kexbench.execution.measuring import INTERRUPTED, MeasuringProcess
+from kexbench.planning.queue import next_run, superseded
+from kexbench.planning.schedule import due
+from kexbench.service import ServiceUnavailable
+from kexbench.store.port import OpenRunRow, Store, StoreError
+from kexbench.wiring import Installation
+
+LONGEST_WAIT_S = 20.0
+"""Between two looks at the schedules' times; everything else is told."""
+GOES_ON = "interrupted: it goes on when it is its turn again"
+_log = logging.getLogger(__name__)
+
+
+class Measurer:
+    """Works in a thread of the service, which outlasts it."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        store: Store,
+        say: Callable[[str], None],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._installation = installation
+        self._store = store
+        self._supplies: Supplies | LocalSupplies = installation.supplies(store)
+        self._say = say
+        self._clock = clock
+        self._ending = Event()
+        self._process: MeasuringProcess | None = None
+        self._refused: dict[str, datetime] = {}
+        """Times of schedules whose run could not be planned, by the schedule's name."""
+
+    def work(self) -> None:
+        """Until the end is asked for and nothing is measured any more."""
+        self._take_up()
+        while True:
+            stirred.clear()
+            try:
+                self._once()
+            except StoreError as error:
+                _log.warning("the queue: %s", error)
+            if self._ending.is_set() and self._process is None:
+                return
+            stirred.wait(LONGEST_WAIT_S)
+
+    def end(self) -> None:
+        """End after the invocation under way; asked again, at once."""
+        if self._ending.is_set() and self._process:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+        self._ending.set()
+        stirred.set()
+
+    def _once(self) -> None:
+        if self._process is not None and self._process.status is not None:
+            self._settle(self._process, self._process.status)
+            self._process = None
+        if self._process is not None:
+            if self._ending.is_set() or self._is_cancelled(self._process.run_id):
+                self._process.ask_to_end()
+            return
+        if self._ending.is_set():
+            return
+        self._keep_schedules()
+        queue = [as_queued(row) for row in self._rows()]
+        for run_id, newer in superseded(queue).items():
+            record(self._store, run_id, RunState.CANCELLED, f"superseded by run {newer}")
+        left = [run for run in queue if run.run_id not in superseded(queue)]
+        found = next_run(left, self._store.last_begun())
+        if found and claim(self._store, found.run_id):
+            self._say(f"measuring run {found.run_id} of {found.spec_name}")
+            self._begin(found.run_id)
+
+    def _rows(self) -> list[OpenRunRow]:
+        """Open runs that are this machine's, but for those that a command measures itself."""
+        rows = self._store.open_run_rows()
+        return [row for row in rows if row.pools == (LOCAL,) and row.trigger is not Trigger.COMMAND_LINE]
+
+    def _take_up(self) -> None:
+        """See to what an earlier service had begun. Its last process may be ending still: the next one waits for it."""
+        for row in self._rows():
+            if row.event.state is RunState.CANCELLING:
+                record(self._store, row.run_id, RunState.CANCELLED, row.event.detail)
+            elif row.event.state is not RunState.QUEUED:
+                record(self._store, row.run_id, RunState.QUEUED, GOES_ON)
+
+    def _begin(self, run_id: str) -> None:
+        try:
+            self._process = MeasuringProcess(self._installation.run_folder(run_id), stirred.set)
+        except OSError as error:
+            record(self._store, run_id, RunState.FAILED, f"no process can be started: {error}")
+
+    def _settle(self, process: MeasuringProcess, status: int) -> None:
+        """Store what a process left, and say what became of its run unless it said so itself."""
+        run_id = process.run_id
+        folder = self._installation.run_folder(run_id)
+        if folder.exists() and not folder.is_delivered():
+            with suppress(StoreError, ServiceUnavailable, ApiError):
+                deliver_run(self._installation, folder)
+                if status >= 0:  # else its runner may still be about to write
+                    folder.mark_delivered()
+        if self._store.events(run_id)[-1].state.is_open:
+            record(self._store, run_id, *self._end_of(process, status))
+        newest = self._store.events(run_id)[-1]
+        self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
+
+    def _end_of(self, process: MeasuringProcess, status: int) -> tuple[RunState, str]:
+        if self._is_cancelled(process.run_id):
+            return RunState.CANCELLED, "what is measured is kept"
+        if process.was_asked_to_end or status == INTERRUPTED:
+            return RunState.QUEUED, GOES_ON
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        return RunState.FAILED, f"the process that measured it {how}: see {process.log}"
+
+    def _is_cancelled(self, run_id: str) -> bool:
+        """Whether its end was asked for since it was queued, whatever its process told afterwards."""
+        states = [event.state for event in self._store.events(run_id)]
+        queued = max((place for place, state in enumerate(states) if state is RunState.QUEUED), default=0)
+        return RunState.CANCELLING in states[queued:]
+
+    def _keep_schedules(self) -> None:
+        schedules = [schedule for schedule in self._store.schedules() if not schedule.removed]
+        if not schedules:
+            return
+        still_open = {row.spec_name for row in self._rows() if row.trigger is Trigger.SCHEDULE}
+        open_until, now = self._store.schedules_open_until(), self._clock()
+        for schedule in schedules:
+            time = due(schedule, open_until.get(schedule.name), now)
+            if time is None or schedule.name in still_open or self._refused.get(schedule.name) == time:
+                continue
+            try:
+                begin_run(self._store, self._supplies, schedule.name, f"{time:%Y-%m-%dT%H:%M:%SZ}")
+            except ProblemError as error:
+                self._refused[schedule.name] = time
+                self._say(f"schedule {schedule.name}: no run of {time}: {error.detail}")

@@ -1,0 +1,106 @@
+"""What the watcher asks for: the port; the API behind it, or what the API does itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
+from kexbench.api.commits import begin_committed, newest_commits
+from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.webhooks import Doorbell
+from kexbench.domain.commits import Check, HandledCommit
+from kexbench.store.port import Store, StoreError
+from kexbench.uplink import Refused, Unreachable, Uplink
+
+_COMMITS = 50
+
+
+class ControlError(Exception):
+    """The API refused or could not be asked; the text says what to do."""
+
+
+class Control(Protocol):
+    """All of it raises ControlError, and all of it can be repeated."""
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        """The commit of each branch that was handled last."""
+        ...
+
+    def run(self, asked: CommittedSpec) -> Check:
+        """Have a spec measured, once; tells its run or its faults."""
+        ...
+
+    def handled(self, handled: HandledCommit) -> None: ...
+    def rings(self) -> Mapping[str, int]:
+        """How often webhooks rang for each repository."""
+        ...
+
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        """The newest that say something of a spec, with the states of their runs."""
+        ...
+
+
+class ApiControl:
+    """Implements Control. The uplink's patience is short: the watcher looks again anyway."""
+
+    def __init__(self, api: Uplink) -> None:
+        self._api = api
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        with _telling():
+            return self._api.get(dict[str, str], f"/repositories/{repository}/heads")
+
+    def run(self, asked: CommittedSpec) -> Check:
+        with _telling():
+            answer = self._api.send("POST", f"/repositories/{asked.commit.repository}/runs", asked)
+        return Check.model_validate_json(answer.content)
+
+    def handled(self, handled: HandledCommit) -> None:
+        with _telling():
+            self._api.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
+
+    def rings(self) -> Mapping[str, int]:
+        with _telling():
+            return self._api.get(dict[str, int], "/rings")
+
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        with _telling():
+            return self._api.get(CommitPage, f"/commits?repository={repository}&limit={_COMMITS}").commits
+
+
+class OwnControl:
+    """Implements Control in the process that holds the store."""
+
+    def __init__(self, store: Store, supplies: Supplies | LocalSupplies, doorbell: Doorbell) -> None:
+        self._store = store
+        self._supplies = supplies
+        self._doorbell = doorbell
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        with _telling():
+            return self._store.heads(repository)
+
+    def run(self, asked: CommittedSpec) -> Check:
+        with _telling():
+            return begin_committed(self._store, self._supplies, asked)
+
+    def handled(self, handled: HandledCommit) -> None:
+        with _telling():
+            self._store.add_commit(handled)
+
+    def rings(self) -> Mapping[str, int]:
+        return self._doorbell.rings()
+
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        with _telling():
+            return newest_commits(self._store, repository, _COMMITS).commits
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except (Refused, Unreachable) as error:
+        raise ControlError(f"the API: {error}") from error
+    except StoreError as error:
+        raise ControlError(str(error)) from error

@@ -1,0 +1,57 @@
+"""Puts a watcher together: the repositories that the installation names, a copy of each, and their forges."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from threading import Event, Thread
+
+from kexbench.domain.canonical import content_hash
+from kexbench.forges import forge_of
+from kexbench.watch.announcing import Announcer
+from kexbench.watch.control import Control
+from kexbench.watch.git import GitSource
+from kexbench.watch.loop import Watcher
+from kexbench.wiring import Installation
+
+
+@contextmanager
+def watching(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
+    """A watcher that works for as long as the context lasts, and tells forges what came of it, in threads: a repository
+    that takes long to fetch, or a forge that takes long to answer, holds up nobody. Raises DocumentError for wrong
+    repositories, and SourceError where no copy can be kept."""
+    ending = Event()
+    pace = (ending, installation.settings.watch_interval_s)
+    with watcher_of(installation, control, say) as watcher:
+        announcer = announcer_of(installation, control, say)
+        threads = [
+            Thread(target=watcher.run, args=pace, name="watcher"),
+            Thread(target=announcer.run, args=pace, name="announcer"),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield watcher
+        finally:
+            ending.set()
+            for thread in threads:
+                thread.join()
+
+
+@contextmanager
+def watcher_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
+    """Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
+    copies = installation.settings.home.absolute() / "repositories"
+    with ExitStack() as opened:
+        sources = [
+            opened.enter_context(closing(GitSource(repository, copies / content_hash(repository.url))))
+            for repository in installation.repositories()
+        ]
+        yield Watcher(control, sources, lambda: datetime.now(UTC), say)
+
+
+def announcer_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Announcer:
+    """Raises DocumentError for wrong repositories."""
+    settings = installation.settings
+    forges = {one.name: forge_of(one.forge) for one in installation.repositories() if one.forge}
+    pages = settings.public_url or settings.api_url or f"http://{settings.host}:{settings.port}"
+    return Announcer(control, forges, pages, lambda: datetime.now(UTC), say)

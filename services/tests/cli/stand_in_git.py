@@ -1,0 +1,82 @@
+"""`kexbench` with one provider more, for tests: the fake library from a git repository, built in a moment.
+
+A commit's file `settings` is what the fake backend is told, such as `step=1.02`; one that says `broken` is a commit
+whose sources do not compile.
+"""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+from kexbench.cli.main import main
+from kexbench.domain.kits import SubjectRef
+from kexbench.kits import WorkerSource, Workshop, default_providers
+from kexbench.kits.errors import StepFailed
+from kexbench.kits.fake import FakeProvider
+from kexbench.kits.gitmirror import GitMirror
+from kexbench.kits.locks import locked
+from kexbench.kits.process import Attempt
+from kexbench.kits.provider import Materials, Resolution
+from kexbench.kits.worker import Compiled
+from kexbench.wiring import Installation
+
+BROKEN = "broken"
+
+
+class StandInProvider:
+    def __init__(self, cache: Path) -> None:
+        self._mirrors = cache / "stand-in"
+        self._fake = FakeProvider()
+
+    def describe(self) -> str:
+        return "fake@git:/DIR#REF: what a commit's settings say"
+
+    def provides(self, ref: SubjectRef) -> bool:
+        return ref.library == "fake" and ref.source.startswith("git:")
+
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()
+
+    def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
+        address, _, name = ref.source.removeprefix("git:").partition("#")
+        mirror = GitMirror(address, self._mirrors / Path(address).name)
+        with locked(self._mirrors / ".lock", attempt.note, attempt.go_on):
+            commit = mirror.fetch(name, attempt, refresh=refresh)
+        settings = (mirror.file(commit, "settings", attempt) or "").strip()
+        told = "" if settings == BROKEN else f"+{settings}"
+        resolution = self._fake.resolve(SubjectRef.parse(f"fake@1.0{told}"), attempt, refresh=refresh)
+        return replace(resolution, ref=ref, fingerprint=f"{commit} {settings}")
+
+    def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:
+        if resolution.fingerprint.endswith(f" {BROKEN}"):
+            raise StepFailed("compile", "make: the compiler says: fake.c:1:1: error: expected ';'")
+        return self._fake.fetch(resolution, attempt)
+
+
+class CompiledOnce(WorkerSource):
+    """All commits are one program that is told other settings, so it is compiled once for all."""
+
+    def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> Compiled:
+        kept = attempt.scratch.parents[1] / ".stand-in"
+        with locked(kept.with_suffix(".lock"), attempt.note, attempt.go_on):
+            if not kept.is_dir():
+                made = super().compile(ref, attempt, materials)
+                partial = attempt.scratch / "partial"
+                partial.mkdir()
+                shutil.copy2(made.worker, partial / "worker")
+                shutil.copy2(made.heap_counter, partial / "heap.so")
+                (partial / "flags").write_text(made.flags)
+                partial.rename(kept)
+        return Compiled(kept / "worker", kept / "heap.so", (kept / "flags").read_text())
+
+
+def workshop(installation: Installation) -> Workshop:
+    """The usual one with the stand-in first, and without handshakes of kits that prove themselves, which take long."""
+    cache = installation.settings.cache
+    return Workshop(CompiledOnce(installation.settings.workers), (StandInProvider(cache), *default_providers(cache)))
+
+
+if __name__ == "__main__":
+    with patch.object(Installation, "workshop", workshop):
+        main()

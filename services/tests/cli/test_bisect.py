@@ -1,0 +1,150 @@
+"""`kexbench bisect` over real git repositories, whose commits build a stand-in that costs what they say."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TIMEOUT_S, Cli, Result
+from tests.cli.stand_in_git import BROKEN
+from tests.kits.repositories import Repository, a_repository
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+SEARCH_TIMEOUT_S = 900
+"""Half a minute of CPU time, which a busy machine may not have sooner."""
+FEW = ("--case", "*_ecdhe-ecdsa_*x25519_aes-128-gcm", "--invocations", "6")
+
+
+@dataclass(frozen=True)
+class StandIn(Cli):
+    """`kexbench` that builds the fake library from repositories."""
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "tests.cli.stand_in_git", *arguments]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def __call__(self, *arguments: str) -> Result:
+        with self.start(*arguments) as process:
+            out, err = process.communicate(timeout=SEARCH_TIMEOUT_S)
+        return Result(process.returncode, out, err)
+
+    def run_ids(self) -> set[str]:
+        return {run["run_id"] for run in self("runs", "list", "--json").json()["runs"]}
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> StandIn:
+    return StandIn(tmp_path)
+
+
+def search(repository: Repository) -> list[str]:
+    return ["bisect", "fake", "good", "master", "--repository", str(repository.folder), *FEW, "--json"]
+
+
+def a_history(folder: Path, settings: list[str]) -> tuple[Repository, list[str]]:
+    """A repository whose commits have these settings, the first one tagged good; and their hashes."""
+    repository = a_repository(folder)
+    stream = "".join(
+        f"commit refs/heads/master\nauthor Ada <ada@example.org> {1_700_000_000 + number} +0000\n"
+        f"committer Ada <ada@example.org> {1_700_000_000 + number} +0000\ndata <<END\nChange {number}\nEND\n"
+        f"M 100644 inline settings\ndata <<END\n{each}\nEND\nM 100644 inline number\ndata <<END\n{number}\nEND\n\n"
+        for number, each in enumerate(settings)
+    )
+    repository.git("fast-import", "--quiet", stdin=stream)
+    hashes = repository.git("rev-list", "--reverse", "master").split()
+    repository.git("tag", "good", hashes[0])
+    return repository, hashes
+
+
+def costs(count: int, first: int, step: str = "1.02", broken: tuple[int, ...] = ()) -> list[str]:
+    """Each commit with noise of its own; `broken` do not build."""
+    told = [f"seed={number + 1}+step={step if number >= first else '1'}" for number in range(count)]
+    return [BROKEN if number in broken else each for number, each in enumerate(told)]
+
+
+def test_a_slower_commit_among_64_is_found_though_three_do_not_build_and_the_search_is_killed(
+    cli: StandIn, tmp_path: Path
+) -> None:
+    first, broken = 41, (31, 32, 48)
+    repository, hashes = a_history(tmp_path / "repository", costs(64, first, broken=broken))
+    with cli.serving():  # so that no command has to start the store
+        noted = killed_while_measuring(cli, search(repository))
+        done = cli(*search(repository))
+        assert done.status == 0, done.err
+        found = done.json()
+        (commit,) = found["commits"]
+        assert (commit["hash"], commit["subject"], commit["fails"]) == (hashes[first], f"Change {first}", None)
+        assert (commit["author"], commit["date"][:10]) == ("Ada <ada@example.org>", "2023-11-14")
+        assert found["probability"] >= 0.99
+        assert found["builds"] <= 10
+        assert {failed["number"] for failed in found["failed"]} & {31, 32}, "one of the two is tried first"
+        assert {failed["number"] for failed in found["failed"]} <= set(broken)
+        (step,) = found["steps"]
+        assert step["ratio"] == pytest.approx(1.02, abs=0.004)
+
+        assert found["run_ids"][: len(noted)] == noted
+        stored = cli.run_ids()
+        assert set(found["run_ids"]) < stored, "and the one that was killed"
+        again = cli(*search(repository))
+        assert (again.status, again.json()) == (0, found)
+        assert cli.run_ids() == stored
+
+
+def killed_while_measuring(cli: StandIn, arguments: list[str]) -> list[str]:
+    """Kills a search with its runner behind its second measurement, amid the third; the runs that it noted."""
+    with cli.start(*arguments) as process:
+        assert process.stderr is not None
+        measured = 0
+        for line in process.stderr:
+            measured += "has the step with" in line
+            if measured and "measured 1 of" in line:
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=TIMEOUT_S)
+    (notes,) = (cli.folder / "home" / "bisect").glob("*.json")
+    noted = [each["run_id"] for each in json.loads(notes.read_text())["measured"]]
+    assert len(noted) == 2
+    return noted
+
+
+def test_a_step_that_is_none_cannot_be_told_and_nothing_between_the_ends_is_built(cli: StandIn, tmp_path: Path) -> None:
+    repository, _ = a_history(tmp_path / "repository", costs(5, 2, step="1.0005"))
+    done = cli(*search(repository))
+    assert done.status == 4, done.err
+    found = done.json()
+    assert (found["verdict"], found["builds"], found["measurements"], found["commits"]) == ("cannot say", 2, 1, [])
+    assert "master costs what good does, as far as 12 invocations tell" in found["says"]
+
+
+def test_ends_that_give_no_number_could_not_be_measured(cli: StandIn, tmp_path: Path) -> None:
+    repository, _ = a_history(tmp_path / "repository", [*costs(2, 9), "unsupported=1"])
+    done = cli(*search(repository))
+    assert done.status == 1
+    assert "the ends have no number in any case: " in done.err
+    assert "told to support nothing" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("good", "good"), 2, "good and good are the same commit"),
+        (("master", "good"), 1, "good is older than master\n remedy: name the good commit first"),
+        (("good", "HEAD~1"), 2, "is not a source; a repository is an absolute path"),
+    ],
+)
+def test_a_history_that_cannot_be_searched_is_told_with_the_remedy(
+    arguments: tuple[str, ...], status: int, says: str, cli: StandIn, tmp_path: Path
+) -> None:
+    repository, _ = a_history(tmp_path / "repository", costs(2, 9))
+    done = cli("bisect", "fake", *arguments, "--repository", str(repository.folder))
+    assert done.status == status
+    assert " ".join(says.split()) in " ".join(done.err.replace("│", " ").split())

@@ -1,0 +1,152 @@
+"""What a bisection knows, and how its answer reads."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from kexbench.analysis.bisect import Found, Next, Unsure, next_step
+from kexbench.cli.bisect_notes import CaseLogs, Failure, Measurement, Notes, NotesFile
+from kexbench.cli.bisect_words import Answer, answer, print_answer
+from kexbench.kits.githistory import Commit
+from tests.builders import ECDSA, RSA, a_plan
+
+CASES = tuple(case for case in a_plan().cases if case.case_id == RSA)
+NAMES = ("v1", "master")
+STEP = tuple(0.02 + 0.001 * (number % 3 - 1) for number in range(6))
+LIKE_GOOD, LIKE_BAD = (tuple(log / 2 * side for log in STEP) for side in (-1, 1))
+
+
+def hashed(number: int) -> str:
+    return f"{number:02}".ljust(40, "a")
+
+
+def some_notes(
+    places: dict[int, tuple[float, ...]], *, commits: int = 9, failed: tuple[int, ...] = (), built: bool = False
+) -> Notes:
+    """Of a step of 2%; `places` is what was measured of commits between the ends."""
+    return Notes(
+        library="fake",
+        address="/src/fake",
+        commits=tuple(
+            Commit(hash=hashed(number), author="Ada <ada@example.org>", date="2026-01-01", subject=f"Change {number}")
+            for number in range(commits)
+        ),
+        case_ids=(RSA,),
+        invocations=6,
+        failed={number: Failure(reason="make: it fails", built=built) for number in failed},
+        measured=(
+            Measurement(commit=None, run_id="run-0", logs={RSA: CaseLogs(steps=STEP, places=())}),
+            *(
+                Measurement(commit=commit, run_id=f"run-{commit}", logs={RSA: CaseLogs(steps=STEP, places=logs)})
+                for commit, logs in places.items()
+            ),
+        ),
+    )
+
+
+def told(notes: Notes, found: Next | None) -> Answer:
+    return answer(notes, CASES, NAMES, 10, found)
+
+
+def test_a_commit_that_is_found_is_told_as_git_log_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    notes = some_notes({3: LIKE_GOOD, 4: LIKE_BAD}, failed=(6,))
+    found = next_step(notes.search(10))
+    assert isinstance(found, Found)
+    print_answer(told(notes, found))
+    said = re.sub(r"\d\d\.\d% sure", "99.9% sure", capsys.readouterr().out)
+    assert said == (
+        hashed(4)[:12] + " is the first commit whose handshakes cost more: 99.9% sure.\n"
+        "\n"
+        f"commit {hashed(4)}\n"
+        "Author: Ada <ada@example.org>\n"
+        "Date:   2026-01-01\n"
+        "    Change 4\n"
+        "\n"
+        "CPU time of a handshake, master (08aaaaaaaaaa) against v1 (00aaaaaaaaaa):\n"
+        "    TLS 1.2 RSA, RSA 2048  +2.02%  [+1.95%, +2.09%]\n"
+        "\n"
+        "Of 9 commits of /src/fake, by first parents, 4 were built and 1 could not be measured. 3 measurements of 6 "
+        "invocations, the first of twice as many, each of both ends and one commit on one core; intervals are 95%.\n"
+    )
+
+
+def test_of_commits_that_do_not_build_all_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    notes = some_notes({3: LIKE_GOOD, 6: LIKE_BAD}, failed=(4, 5))
+    found = next_step(notes.search(10))
+    assert isinstance(found, Found)
+    print_answer(told(notes, found))
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "The first commit whose handshakes cost more is one of 3, of which all but 06aaaaaaaaaa cannot"
+    )
+    assert said.count("(cannot be measured: make: it fails)") == 2
+    assert [f"    Change {number}\n" in said for number in (3, 4, 5, 6, 7)] == [False, True, True, True, False]
+
+
+def test_a_search_that_is_spent_names_what_is_left_and_what_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    print_answer(told(some_notes({20: LIKE_BAD}, commits=40), Unsure("spent", 1, 20)))
+    said = capsys.readouterr().out
+    assert "leave 20 commits, and 99% that the first whose handshakes cost more is one of them" in said
+    assert "--builds 14 goes on from here; --invocations 24 begins anew" in said
+    assert said.count("Author:") == 12
+    assert "\nand 8 more\n" in said
+
+
+def test_a_commit_between_the_ends_divides_the_search() -> None:
+    notes = some_notes({5: (0.0,) * 30}, commits=16)
+    found = next_step(notes.search(10))
+    assert isinstance(found, Unsure)
+    says = told(notes, found)["says"]
+    assert says.startswith("Cannot say: more than one commit changed the cost. 05aaaaaaaaaa costs neither what v1 nor")
+    assert told(notes, found)["verdict"] == "cannot say"
+
+
+def test_a_cost_that_went_down_is_called_less() -> None:
+    notes = some_notes({3: LIKE_BAD, 4: LIKE_GOOD})
+    measured = tuple(
+        each.model_copy(
+            update={"logs": {RSA: CaseLogs(steps=tuple(-log for log in STEP), places=each.logs[RSA].places)}}
+        )
+        for each in notes.measured
+    )
+    cheaper = notes.model_copy(update={"measured": measured})
+    found = next_step(cheaper.search(10))
+    assert isinstance(found, Found)
+    assert "whose handshakes cost less" in told(cheaper, found)["says"]
+
+
+def test_a_case_without_a_step_says_nothing_of_where_it_is() -> None:
+    notes = some_notes({})
+    flat = CaseLogs(steps=tuple(log - 0.02 for log in STEP), places=())
+    both = notes.model_copy(
+        update={
+            "case_ids": (RSA, ECDSA),
+            "measured": (notes.measured[0].model_copy(update={"logs": {**notes.measured[0].logs, ECDSA: flat}}),),
+        }
+    )
+    assert both.changed() == (RSA,)
+    assert len(both.search(10).cases) == 1
+
+
+def test_what_was_built_in_vain_counts_as_a_build() -> None:
+    notes = some_notes({4: LIKE_BAD}, failed=(2,), built=True)
+    assert notes.builds == 4
+    assert notes.search(10).builds == 9
+
+
+def test_notes_are_found_again_by_the_same_question_only(tmp_path: Path) -> None:
+    asked = some_notes({}).model_copy(update={"measured": ()})
+    file = NotesFile(tmp_path, asked)
+    file.measured(some_notes({}).measured[0])
+    file.failed(3, "make: it fails", built=False)
+    again = NotesFile(tmp_path, asked)
+    again.read()
+    assert again.notes == file.notes != asked
+    other = NotesFile(tmp_path, asked.model_copy(update={"invocations": 12}))
+    other.read()
+    assert other.notes.measured == ()
+    file.path.write_text("{}")
+    with pytest.raises(typer.BadParameter, match="--anew begins without it"):
+        again.read()

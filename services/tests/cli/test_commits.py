@@ -1,0 +1,90 @@
+"""`kexbench commits`, asked of a cluster's API."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kexbench.api.commit_models import CommitPage
+from kexbench.client import ApiClient
+from kexbench.domain.commits import Check, Reason
+from kexbench.domain.runs import RunState
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.lock import ServiceAddress
+from tests.api.cluster import cluster_app
+from tests.builders import a_commit, a_handled_commit, a_run, an_event
+from tests.cli.conftest import Cli
+from tests.serving import serving
+
+FAULTS = ("bench-specs/broken.yaml:6:9: there is no pool 'c'", "bench-specs/broken.yaml:7:1: unknown field")
+SKIPPED = "[skip bench] in its message"
+
+
+@pytest.fixture
+def store(empty_store: ClickHouseStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ClickHouseStore]:
+    """Of the cluster that the command line is told of."""
+    (tmp_path / "token").write_text("submitter")
+    with serving(cluster_app(empty_store, tmp_path / "api")) as url:
+        monkeypatch.setenv("KEXBENCH_API_URL", url)
+        monkeypatch.setenv("KEXBENCH_TOKEN_FILE", str(tmp_path / "token"))
+        yield empty_store
+
+
+def with_commits(store: ClickHouseStore) -> None:
+    run = a_run("once-0123456789abcdef0123")
+    store.add_run(run)
+    store.add_event(an_event(run, RunState.FINISHED))
+    checks = (
+        Check(path="bench-specs/broken.yaml", reason=Reason.SPEC, faults=FAULTS),
+        Check(path="bench-specs/quick.yaml", reason=Reason.LIBRARY, run_id=run.run_id),
+    )
+    store.add_commit(a_handled_commit("Measure [bold] things", checks=checks))
+    store.add_commit(a_handled_commit("Tidy", repository="others", minutes=1, checks=(), note=SKIPPED))
+
+
+def test_commits_are_told_newest_first_each_with_its_specs_and_then_all_faults(
+    cli: Cli, store: ClickHouseStore
+) -> None:
+    with_commits(store)
+    told = cli("commits")
+    assert (told.status, told.err) == (0, "")
+    tidy, measured = a_commit("Tidy"), a_commit("Measure [bold] things")
+    assert [" ".join(line.split()) for line in told.out.splitlines()] == [
+        "commit title spec run",
+        f"{tidy.commit[:7]} 2026-01-01 12:00 Tidy {SKIPPED}",
+        "others/main",
+        f"{measured.commit[:7]} 2026-01-01 12:00 Measure [bold] things bench-specs/broken.yaml none, 2 faults",
+        "benchmarks/main",
+        "bench-specs/quick.yaml finished, 0 invocations",
+        "new version of a library it tracks once-0123456789abcdef0123",
+        *(f"{measured.commit[:7]} {fault}" for fault in FAULTS),
+    ]
+
+
+def test_of_one_repository_only_its_commits_are_told_and_no_more_than_are_asked_for(
+    cli: Cli, store: ClickHouseStore
+) -> None:
+    with_commits(store)
+    told = cli("commits", "--repository", "benchmarks", "--json").json()
+    assert [one["commit"]["title"] for one in told["commits"]] == ["Measure [bold] things"]
+    assert [check["state"] for check in told["commits"][0]["checks"]] == [None, "finished"]
+    assert [one["commit"]["title"] for one in cli("commits", "--limit", "1", "--json").json()["commits"]] == ["Tidy"]
+    told = cli("commits", "--repository", "a&limit=1")
+    assert told.out == "no commits of a&limit=1; there are some of benchmarks, others\n"
+
+
+def test_a_service_of_this_machine_is_asked_the_same(store: ClickHouseStore) -> None:
+    with_commits(store)
+    with closing(ApiClient(ServiceAddress(1, os.environ["KEXBENCH_API_URL"], "secret"))) as api:
+        assert len(api.get(CommitPage, "/commits?limit=1").commits) == 1
+
+
+def test_where_there_is_no_commit_it_is_told_what_to_do(cli: Cli, store: ClickHouseStore) -> None:
+    assert "repositories.yaml" in cli("commits").out
+    assert cli("commits", "--json").json() == {"commits": [], "repositories": [], "next_before": None}
+
+
+def test_the_help_has_examples(cli: Cli) -> None:
+    assert "kexbench commits --repository benchmarks --limit 5" in cli("commits", "--help").out

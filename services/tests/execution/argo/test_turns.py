@@ -1,0 +1,85 @@
+"""Which runs of a cluster are not to be submitted yet, and whom each of them waits for."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.execution.argo.decide import RunView
+from kexbench.execution.argo.turns import waiting_for
+from tests.builders import NOON
+from tests.execution.argo.cases import a_cluster_run
+
+PLENTY = {"amd-epyc": 9, "arm.n1": 9}
+NOTHING_STORED: dict[str, dict[str, int]] = {name: {} for name in "abcd"}
+
+
+def a_view(run_id: str, state: RunState = RunState.QUEUED, pools: str = "both") -> RunView:
+    """A run of two jobs on each of its pools, which came to a state."""
+    run = a_cluster_run(run_id)
+    if pools != "both":
+        jobs = tuple(job for job in run.plan.jobs if job.pool == pools)
+        run = run.model_copy(update={"plan": run.plan.model_copy(update={"pools": (pools,), "jobs": jobs})})
+    states = [RunState.QUEUED] if state is RunState.QUEUED else [RunState.QUEUED, state]
+    events = [
+        RunEvent(run_id=run_id, at=NOON + timedelta(seconds=second), state=one) for second, one in enumerate(states)
+    ]
+    return RunView.of(run, events)
+
+
+def all_stored(run: Run) -> dict[str, int]:
+    return {job.job_id: job.count for job in run.plan.jobs}
+
+
+def test_a_run_has_its_turn_while_its_pools_have_more_nodes_than_outstanding_jobs_before_it() -> None:
+    views = [a_view("a", RunState.RUNNING), a_view("b"), a_view("c")]
+    assert waiting_for(views, NOTHING_STORED, PLENTY) == {}
+    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": 9, "arm.n1": 3}) == {"c": "a"}
+    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": 2, "arm.n1": 2}) == {"b": "a", "c": "a"}
+
+
+def test_jobs_that_are_stored_hold_no_node() -> None:
+    views = [a_view("a", RunState.RUNNING), a_view("b")]
+    one_node = {"amd-epyc": 1, "arm.n1": 1}
+    assert waiting_for(views, NOTHING_STORED, one_node) == {"b": "a"}
+    assert waiting_for(views, {"a": all_stored(views[0].run)}, one_node) == {}
+
+
+def test_a_run_that_could_not_be_looked_at_has_all_its_nodes() -> None:
+    views = [a_view("a", RunState.RUNNING), a_view("b")]
+    assert waiting_for(views, {}, {"amd-epyc": 2, "arm.n1": 2}) == {"b": "a"}
+
+
+def test_a_run_that_waits_is_not_passed_in_its_pools_but_in_others() -> None:
+    small = a_view("c", pools="arm.n1")
+    views = [a_view("a", RunState.RUNNING, "amd-epyc"), a_view("b"), small]
+    nodes = {"amd-epyc": 2, "arm.n1": 2}
+    assert waiting_for(views, NOTHING_STORED, nodes) == {"b": "a", "c": "b"}
+    assert waiting_for([views[0], small], NOTHING_STORED, nodes) == {}
+
+
+def test_the_first_run_has_its_turn_even_where_no_node_is_ready() -> None:
+    assert waiting_for([a_view("a")], NOTHING_STORED, {}) == {}
+
+
+def test_who_was_begun_is_before_whoever_waits_and_never_waits() -> None:
+    views = [a_view("a"), a_view("b", RunState.CANCELLING), a_view("c", RunState.RUNNING)]
+    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": 1, "arm.n1": 1}) == {"a": "b"}
+
+
+@given(
+    st.lists(st.sampled_from([RunState.QUEUED, RunState.BUILDING, RunState.RUNNING]), min_size=1, max_size=4),
+    st.integers(0, 9),
+    st.integers(0, 9),
+)
+def test_somebody_always_has_a_turn_and_more_nodes_let_nobody_wait_who_did_not(
+    states: list[RunState], amd: int, arm: int
+) -> None:
+    views = [a_view(name, state) for name, state in zip("abcd", states, strict=False)]
+    waits = waiting_for(views, NOTHING_STORED, {"amd-epyc": amd, "arm.n1": arm})
+    assert len(waits) < len(views)
+    order = sorted(views, key=lambda view: view.state is not RunState.RUNNING)
+    places = {view.run.run_id: place for place, view in enumerate(order)}
+    assert all(places[holder] < places[waiter] for waiter, holder in waits.items())
+    assert waiting_for(views, NOTHING_STORED, {"amd-epyc": amd + 1, "arm.n1": arm + 1}).keys() <= waits.keys()

@@ -1,0 +1,186 @@
+"""What is read of real repositories: branches, new commits, and the files that count."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kexbench.domain.commits import NO_COMMIT
+from kexbench.domain.moments import EARLIEST
+from kexbench.planning.commits import Files
+from kexbench.planning.documents import MAX_DOCUMENT_BYTES
+from kexbench.watch.git import GitSource
+from kexbench.watch.source import SourceError
+from tests.watch.repositories import Shared, git
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Shared:
+    return Shared(tmp_path)
+
+
+@pytest.fixture
+def source(shared: Shared, tmp_path: Path) -> Iterator[GitSource]:
+    with closing(GitSource(shared.watched("main", "next"), tmp_path / "copy")) as found:
+        yield found
+
+
+def test_a_repository_without_commits_has_no_branches(source: GitSource) -> None:
+    assert source.heads() == {}
+
+
+def test_watched_branches_are_told_and_no_others(shared: Shared, source: GitSource) -> None:
+    head = shared.pushed({"a": "1"})
+    shared.push("other")
+    assert source.heads() == {"main": head}
+    shared.push("next")
+    assert source.heads() == {"main": head, "next": head}
+
+
+def test_new_commits_are_those_after_the_handled_one_the_oldest_first(shared: Shared, source: GitSource) -> None:
+    commits = [shared.pushed({"a": str(number)}) for number in range(4)]
+    head = source.heads()["main"]
+    assert source.new_commits(head, commits[1]) == commits[2:]
+    assert source.new_commits(head, NO_COMMIT) == commits
+
+
+def test_a_merge_is_one_commit_against_its_first_parent(shared: Shared, source: GitSource) -> None:
+    base = shared.pushed({"a": "1"})
+    git(shared.clone, "checkout", "--quiet", "-b", "side")
+    for number in range(3):
+        shared.commit({"b": str(number)})
+    git(shared.clone, "checkout", "--quiet", "-B", "main", base)
+    git(shared.clone, "merge", "--quiet", "--no-ff", "--message", "merged", "side")
+    shared.push()
+    merge = source.heads()["main"]
+    assert source.new_commits(merge, base) == [merge]
+    assert source.parent(merge) == base
+
+
+def test_after_history_was_rewritten_what_was_not_there_before_is_new(shared: Shared, source: GitSource) -> None:
+    base, old = shared.pushed({"a": "1"}), shared.pushed({"a": "2"})
+    source.heads()
+    git(shared.clone, "reset", "--quiet", "--hard", base)
+    new = [shared.commit({"a": "3"}), shared.commit({"a": "4"})]
+    shared.push(force=True)
+    assert source.new_commits(source.heads()["main"], old) == new
+
+
+def test_a_branch_that_was_set_back_has_its_head_looked_at_and_nothing_else(shared: Shared, source: GitSource) -> None:
+    commits = [shared.pushed({"a": str(number)}) for number in range(3)]
+    source.heads()
+    git(shared.clone, "reset", "--quiet", "--hard", commits[0])
+    shared.push(force=True)
+    assert source.new_commits(source.heads()["main"], commits[2]) == []
+
+
+def test_of_a_handled_commit_that_nobody_has_any_more_only_the_head_is_new(shared: Shared, source: GitSource) -> None:
+    for number in range(3):
+        shared.pushed({"a": str(number)})
+    head = source.heads()["main"]
+    assert source.new_commits(head, "f" * 40) == [head]
+
+
+def test_the_copy_is_kept_and_what_is_there_is_not_fetched_again(shared: Shared, tmp_path: Path) -> None:
+    first = shared.pushed({"a": "1"})
+    for expected in (first, shared.pushed({"a": "2"})):
+        git(shared.clone, "push", "--quiet", "--force", "origin", f"{expected}:main")
+        with closing(GitSource(shared.watched(), tmp_path / "copy")) as source:
+            assert source.heads() == {"main": expected}
+    with closing(GitSource(shared.watched(), tmp_path / "copy")) as source:
+        assert source.parent(expected) == first
+
+
+def test_a_copy_that_was_made_by_half_is_made_anew(shared: Shared, tmp_path: Path) -> None:
+    head = shared.pushed({"a": "1"})
+    (tmp_path / "copy" / "objects").mkdir(parents=True)
+    with closing(GitSource(shared.watched(), tmp_path / "copy")) as source:
+        assert source.heads() == {"main": head}
+
+
+def test_a_commit_tells_its_title_its_author_and_its_time(shared: Shared, source: GitSource) -> None:
+    head = shared.pushed({"a": "1"}, "Benchmark X448\n\nSince Ed asked. [skip bench]")
+    source.heads()
+    found = source.commit("main", head)
+    assert (found.repository, found.branch, found.commit) == ("benchmarks", "main", head)
+    assert (found.title, found.author) == ("Benchmark X448", "Ada Example")
+    assert found.committed_at > EARLIEST
+    assert "[skip bench]" in source.message(head)
+
+
+def test_documents_in_the_folder_of_specs_are_specs_but_for_the_catalogue(shared: Shared, source: GitSource) -> None:
+    written: dict[str, str | bytes | None] = {
+        "bench-specs/a.yaml": "é",
+        "bench-specs/deep/er/b.yml": "b",
+        "bench-specs/libraries.yaml": "catalogue",
+        "bench-specs/README.md": "no spec",
+        "bench-specs/latin.yaml": b"\xe9",
+        "other/c.yaml": "no spec",
+    }
+    head = shared.pushed(written)
+    source.heads()
+    specs = {"bench-specs/a.yaml": "é", "bench-specs/deep/er/b.yml": "b", "bench-specs/latin.yaml": None}
+    assert source.files(head) == Files(specs, "catalogue")
+    assert source.files(None) == Files({}, None)
+
+
+def test_a_link_is_no_spec(shared: Shared, source: GitSource) -> None:
+    (shared.clone / "bench-specs").mkdir()
+    (shared.clone / "bench-specs" / "passwd.yaml").symlink_to("/etc/passwd")
+    head = shared.pushed({})
+    source.heads()
+    assert source.files(head).specs == {}
+
+
+def test_without_a_folder_of_specs_there_are_none(shared: Shared, source: GitSource) -> None:
+    head = shared.pushed({"bench-specs": "a file"})
+    source.heads()
+    assert source.files(head) == Files({}, None)
+
+
+def test_specs_may_lie_at_the_top(shared: Shared, tmp_path: Path) -> None:
+    head = shared.pushed({"a.yaml": "a", "libraries.yaml": "catalogue", "deep/b.yaml": "b"})
+    watched = shared.watched(specs=".").model_copy(update={"catalogue": "libraries.yaml"})
+    with closing(GitSource(watched, tmp_path / "copy")) as source:
+        source.heads()
+        assert source.files(head) == Files({"a.yaml": "a", "deep/b.yaml": "b"}, "catalogue")
+
+
+def test_of_a_document_that_is_too_large_no_more_is_read_than_shows_it(shared: Shared, source: GitSource) -> None:
+    head = shared.pushed({"bench-specs/a.yaml": "é" * MAX_DOCUMENT_BYTES})
+    source.heads()
+    text = source.files(head).specs["bench-specs/a.yaml"]
+    assert text is not None
+    assert MAX_DOCUMENT_BYTES < len(text.encode()) <= MAX_DOCUMENT_BYTES + 4
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("/nowhere/at/all.git", "is no git repository"),
+        ("http://127.0.0.1:9/a.git", "can't be read"),
+        ("git://127.0.0.1:9/a.git", "can't be read"),
+    ],
+)
+def test_a_repository_that_can_not_be_read_is_named_with_the_reason_and_a_remedy(
+    shared: Shared, tmp_path: Path, url: str, told: str
+) -> None:
+    watched = shared.watched().model_copy(update={"url": url})
+    with (
+        closing(GitSource(watched, tmp_path / "copy")) as source,
+        pytest.raises(SourceError, match=f"repository benchmarks .*{told}.*\n.*remedy"),
+    ):
+        source.heads()
+
+
+def test_a_password_is_read_from_its_file_and_never_told(shared: Shared, tmp_path: Path) -> None:
+    secret = tmp_path / "token"
+    secret.write_text("hunter2\n")
+    watched = shared.watched().model_copy(update={"url": "http://127.0.0.1:9/a.git", "password_file": str(secret)})
+    with closing(GitSource(watched, tmp_path / "copy")) as source, pytest.raises(SourceError) as found:
+        source.heads()
+    assert "hunter2" not in str(found.value)
+    secret.unlink()
+    with closing(GitSource(watched, tmp_path / "copy")) as source, pytest.raises(SourceError, match="No such file"):
+        source.heads()
