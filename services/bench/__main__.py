@@ -15,7 +15,7 @@ import numpy as np
 from bench import report
 from bench.calibration import calibrate
 from bench.commits import measure_commits
-from bench.detection import Pools, measure_pools
+from bench.detection import BATCHES, Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
 from bench.lab import FULL, QUICK, BenchError, Lab, Scale
 from bench.overhead import Overhead, measure_overhead
@@ -102,7 +102,7 @@ def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
                 small = rejections(found.log_ratios[0.0], USUAL_GROUP, PARTITIONS, ALPHA, np.random.default_rng(0))
                 yield report.detection_text(found, curve) + report.usual_group_text(small, USUAL_GROUP, ALPHA)
             elif found % 40 == 0:
-                _say(f"detection: {case.label}, {found} of {scale.pool} invocations")
+                _say(f"detection: {case.label}, {found} of {scale.pool} invocations of each pair")
 
 
 def _scaled(lab: Lab, scale: Scale) -> Scaled:
@@ -113,7 +113,7 @@ def _scaled(lab: Lab, scale: Scale) -> Scaled:
 PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
     "overhead": (OVERHEAD, lambda lab, scale, _: report.overhead_table(list(_overheads(lab, scale)))),
     "peers": (PEERS, lambda lab, scale, plain: report.peers_table(list(_peers(lab, scale, plain)))),
-    "detection": (DETECTION, lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
+    "detection": (DETECTION.format(batches=BATCHES), lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
     "commits": (COMMITS, lambda _lab, scale, _: report.commits_table(measure_commits(scale.pushes))),
     "scale": (SCALE, lambda lab, scale, _: report.scale_table(_scaled(lab, scale))),
 }

@@ -16,7 +16,8 @@ from kexbench.runner.ticket import TicketKit
 
 BASELINE, SAME, COPY = "baseline", "same", "copy"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)
-BATCHES = 30
+BATCHES = 20
+"""What a spec has that says nothing of it."""
 CPU_BUDGET_S = 60
 
 
@@ -40,29 +41,37 @@ class Pools:
 
 
 def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterator[int | Pools]:
-    """Yields the number of invocations done, then the pools. All kits interleave in every invocation."""
+    """Yields the number of invocations done of each pair, then the pools. A pair has invocations of its own, as the two
+    sides of a comparison have; all pairs take turns."""
     plain = lab.kit(f"{source}+burn=0")
-    kits = {BASELINE: plain, SAME: plain, COPY: lab.kit(f"{source}+burn={INJECTIONS_PPM[0]}")}
-    kits[COPY] = TicketKit(folder=kits[COPY].folder, manifest=plain.manifest)
+    copy = TicketKit(folder=lab.kit(f"{source}+burn={INJECTIONS_PPM[0]}").folder, manifest=plain.manifest)
     # All from the same files: others lie in other pages of memory, which alone makes a difference.
-    kits |= {f"burn-{ppm}": _burning(lab, f"{source}+burn={ppm}", plain) for ppm in INJECTIONS_PPM}
-    shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
-    ticket = lab.ticket([case], kits, BATCHES)
-    done: list[Invocation] = []
+    others = {SAME: plain, COPY: copy}
+    others |= {f"burn-{ppm}": _burning(lab, f"{source}+burn={ppm}", plain) for ppm in INJECTIONS_PPM}
+    tickets = {name: lab.ticket([case], {BASELINE: plain, name: kit}, BATCHES) for name, kit in others.items()}
+    done: dict[str, list[Invocation]] = {name: [] for name in tickets}
     began_s = _children_cpu_s()
     for number in range(invocations):
-        turn = Turn(case.case_id, tuple(kits), number)
-        done.append(_whole(measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)))
+        for name, ticket in tickets.items():
+            turn = Turn(case.case_id, (BASELINE, name), number)
+            done[name].append(_whole(measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)))
         yield number + 1
-    batches = {reference: batches_of(done, case.case_id, reference, Metric.CPU_NS) for reference in kits}
+    pair_cpu_s = (_children_cpu_s() - began_s) / len(tickets) / invocations
+    every = [invocation for of_pair in done.values() for invocation in of_pair]
+    shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
     yield Pools(
         case,
-        {share: log_ratios(batches[reference], batches[BASELINE]) for reference, share in shares.items()},
-        copy=log_ratios(batches[COPY], batches[BASELINE]),
-        pair_cpu_s=2 * (_children_cpu_s() - began_s) / len(kits) / invocations,
-        discarded_batches=sum(one.discarded_batches for one in done),
-        preempted_batches=sum(one.preempted_batches for one in done),
+        {share: _against_baseline(done[name], case, name) for name, share in shares.items()},
+        copy=_against_baseline(done[COPY], case, COPY),
+        pair_cpu_s=pair_cpu_s,
+        discarded_batches=sum(one.discarded_batches for one in every),
+        preempted_batches=sum(one.preempted_batches for one in every),
     )
+
+
+def _against_baseline(done: list[Invocation], case: Case, name: str) -> Vector:
+    ours, baseline = (batches_of(done, case.case_id, reference, Metric.CPU_NS) for reference in (name, BASELINE))
+    return log_ratios(ours, baseline)
 
 
 def _burning(lab: Lab, reference: str, plain: TicketKit) -> TicketKit:

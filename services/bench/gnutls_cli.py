@@ -89,7 +89,7 @@ def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
                 case=case,
                 name=f"gnutls-cli, {certificate}",
                 ours_ns=statistics.median(our),
-                ours_turns_ns=None,
+                ours_outside=None,
                 theirs_ns=statistics.median(theirs),
                 ratio=_ratio(np.log(our) - np.log(theirs)),
             )

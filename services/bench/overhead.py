@@ -46,7 +46,8 @@ def measure_overhead(lab: Lab, case: Case, subject: str, scale: Scale) -> Overhe
         split[str(number)], unsplit[str(number)] = found.split_ns, found.unsplit_ns
         cpu_ns = statistics.median(found.turns_ns)
         costs.append(cpu_ns)
-        outside.append(statistics.median(found.split_ns) / cpu_ns - 1)
+        both = zip(found.split_ns, found.turns_ns, strict=True)
+        outside.append(statistics.median(all_ns / turns_ns - 1 for all_ns, turns_ns in both))
         timers.append(timers_ns(found.timer, cpu_ns) / cpu_ns)
     ratio = compare(split, unsplit)
     if ratio is None:

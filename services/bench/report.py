@@ -54,7 +54,7 @@ def peers_table(found: Sequence[Peer]) -> str:
             f"{one.theirs_ns / 1000:,.1f}",
             f"{one.ours_ns / 1000:,.1f}",
             ratio(one),
-            "turns alone" if one.ours_turns_ns is None else f"{1 - one.ours_turns_ns / one.ours_ns:.1%}",
+            "turns alone" if one.ours_outside is None else f"{one.ours_outside:.1%}",
         ]
         for one in found
     ]

@@ -35,9 +35,10 @@ its own takes 7.38 million (ECDSA P-256 with X25519, GnuTLS 3.7.9, counted with 
 DETECTION = """\
 ## What is detected
 
-Workers that burn a known share of every turn run beside the same worker that burns nothing, all interleaved in the
-same invocations, through the path of every run. Groups of invocations are drawn from the pool at random and judged
-as every comparison is: by the trimmed mean of paired log ratios and its t interval.
+Workers that burn a known share of every turn run beside the same worker that burns nothing, interleaved in pairs as
+the two sides of a comparison are, {batches} batches each an invocation as specs have that say nothing of it, through
+the path of every run. Groups of invocations are drawn from the pool at random and judged as every comparison is: by the
+trimmed mean of paired log ratios and its t interval.
 All start from the same files. A kit's files lie in pages of memory of their own for as long as the machine keeps them,
 and that alone can make a difference between kits of the same content, which no number of invocations makes smaller:
 it is part of the layout floor that `kexbench qualify` measures, and stands below the table.
