@@ -71,11 +71,20 @@ def test_an_unknown_run_is_a_problem_with_a_remedy(cli: Cli) -> None:
     assert "remedy:" in done.err
 
 
-@pytest.mark.parametrize("words", [("schedules", "list"), ("schedules", "remove", "nightly")])
-def test_a_verb_of_a_cluster_asks_which_one_is_meant(words: tuple[str, ...], cli: Cli) -> None:
-    done = cli(*words)
+def test_what_nobody_would_measure_is_not_queued(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "good.yaml"
+    path.write_text(GOOD)
+    done = cli("submit", str(path))
+    assert done.status == 1
+    assert "start kexbench serve" in done.err
+    assert "for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE" in done.err
+
+
+def test_a_cluster_is_not_asked_without_a_token(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEXBENCH_API_URL", "http://127.0.0.1:1")
+    done = cli("schedules", "list")
     assert done.status == 2
-    assert "set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE" in done.err
+    assert "set KEXBENCH_TOKEN_FILE" in done.err
 
 
 def test_every_verb_explains_itself_with_an_example(cli: Cli) -> None:
