@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.cli.queueing import serving
 from tests.conftest import FakeKit
-from tests.watch.repositories import Shared
+from tests.watch.repositories import Shared, a_catalogue
 
 STEADY, NEWER = "1.0+noise=0", "1.1+noise=0"
 QUICK, BROKEN, TRACKING = "bench-specs/quick.yaml", "bench-specs/broken.yaml", "bench-specs/tracking.yaml"
@@ -18,16 +18,6 @@ kind: Repositories
 repositories:
   - {{ name: benchmarks, url: {url} }}
 """
-CATALOGUE = """\
-apiVersion: kexbench.dev/v1
-kind: Catalogue
-libraries:
-  fake:
-"""
-
-
-def a_catalogue(*sources: str) -> str:
-    return CATALOGUE + "".join(f'    - {{ source: "{source}" }}\n' for source in sources)
 
 
 @pytest.fixture

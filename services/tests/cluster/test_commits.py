@@ -14,10 +14,11 @@ from devcluster.cluster import Cluster
 from devcluster.plan import HOST
 from tests.cluster.kexbench import NAMESPACE, VALUES, Kexbench, a_spec
 from tests.cluster.kubectl import Kubectl
-from tests.watch.repositories import Shared
+from tests.watch.repositories import Shared, a_catalogue
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("cluster")]
-QUICK, BROKEN = "bench-specs/quick.yaml", "bench-specs/broken.yaml"
+QUICK, BROKEN, TRACKING = "bench-specs/quick.yaml", "bench-specs/broken.yaml", "bench-specs/tracking.yaml"
+CATALOGUE = "bench-specs/libraries.yaml"
 
 
 class NoneYet(Exception):
@@ -78,5 +79,20 @@ def test_a_spec_that_is_pushed_is_measured_on_the_pools_it_names_and_a_broken_on
     assert summary["invocations_stored"] == summary["invocations_planned"]
     again = told_of(kexbench, shared.pushed({"bench-specs/other.yaml": "nothing: yet\n"}))
     assert [check["path"] for check in again["checks"]] == ["bench-specs/other.yaml"]
-    runs = [run for run in kexbench.get("/runs")["runs"] if run["trigger"] == "commit"]
+    runs = [run for run in kexbench.get("/runs")["runs"] if run["spec_path"] == QUICK]
     assert [run["run_id"] for run in runs] == [quick["run_id"]]
+
+
+def test_a_version_that_is_pushed_is_measured_against_the_one_before_and_nothing_else_is(
+    kexbench: Kexbench, shared: Shared
+) -> None:
+    tracking = a_spec("tracking", pools="pool-a").replace("openssl: system\n  - gnutls: system", "fake: tracked")
+    known = told_of(kexbench, shared.pushed({TRACKING: tracking, CATALOGUE: a_catalogue("1.0")}, "Track"))
+    newer = told_of(kexbench, shared.pushed({CATALOGUE: a_catalogue("1.0", "1.1")}, "fake 1.1 is out"))
+    (first,), (second,) = known["checks"], newer["checks"]
+    assert (second["path"], second["reason"]) == (TRACKING, "library")
+    summary = kexbench.wait_for(second["run_id"], "finished")
+    assert (summary["trigger"], summary["subjects"]) == ("library", ["fake 1.0", "fake 1.1"])
+    assert summary["invocations_stored"] == summary["invocations_planned"]
+    asked = {run["run_id"] for run in kexbench.get("/runs")["runs"] if run["spec_path"] == TRACKING}
+    assert asked == {first["run_id"], second["run_id"]}

@@ -6,6 +6,12 @@ from pathlib import Path
 from kexbench.domain.repositories import Repository
 
 AUTHOR = ("-c", "user.name=Ada Example", "-c", "user.email=ada@example.org")
+_CATALOGUE = """\
+apiVersion: kexbench.dev/v1
+kind: Catalogue
+libraries:
+  fake:
+"""
 
 
 def git(folder: Path, *words: str) -> str:
@@ -50,3 +56,7 @@ class Shared:
         commit = self.commit(files, message)
         self.push()
         return commit
+
+
+def a_catalogue(*sources: str) -> str:
+    return _CATALOGUE + "".join(f'    - {{ source: "{source}" }}\n' for source in sources)
