@@ -1,0 +1,203 @@
+"""The tables of what was measured: invocations, their samples and their outcomes."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from kexbench.domain.hosts import HostFacts
+from kexbench.domain.moments import LATEST
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
+from kexbench.store import rows
+from kexbench.store.connection import Connection
+from kexbench.store.port import (
+    EXPORT_COLUMNS,
+    HostKindRow,
+    InvocationKey,
+    NegotiatedRow,
+    OutcomeRow,
+    SampleRow,
+    Selection,
+    SubjectRow,
+)
+
+COUNTED = "(run_id, job_id, case_id, invocation, attempt) IN (SELECT * FROM counted_invocations)"
+_SELECTED = """
+    ({pool:String} = '' OR pool = {pool:String})
+    AND ({cpu_model:String} = '' OR cpu_model = {cpu_model:String})
+    AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
+    AND ({case_id:String} = '' OR case_id = {case_id:String})
+    AND ({run_id:String} = '' OR run_id = {run_id:String})
+    AND (reference = 'sentinel') = {sentinel:Bool}
+    AND ({variants:Bool} OR {run_id:String} != '' OR NOT match(source, '[+](relink|burn|copy)='))
+    AND measured_at < {before:DateTime64(3)}
+"""
+_SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+_CELL = "case_id, library, version_key, source, build_profile"
+_TIMERS = TypeAdapter(dict[str, Timer])
+
+
+class MeasuredTables(Connection):
+    """The part of the store's port that tells of invocations."""
+
+    def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
+        """The row in `invocations` is written last: without it nothing of the rest counts."""
+        measured_on = host or run.host
+        assert measured_on is not None, "a run without a host of its own has attempts with one"
+        self._insert("samples", rows.sample_rows(run, invocation, measured_on))
+        self._insert("outcomes", rows.outcome_rows(run, invocation, measured_on))
+        self._insert("invocations", [rows.invocation_row(invocation)])
+
+    def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
+        found = self._query(
+            "SELECT DISTINCT job_id, attempt, case_id, invocation FROM invocations WHERE run_id = {run_id:String}"
+            " AND ({job_id:String} = '' OR job_id = {job_id:String})",
+            {"run_id": run_id, "job_id": job_id},
+        )
+        return {InvocationKey(**row) for row in found}
+
+    def stored_by_job(self, run_id: str) -> dict[str, int]:
+        found = self._query(
+            "SELECT job_id, uniqExact(case_id, invocation) AS stored FROM invocations WHERE run_id = {run_id:String}"
+            " GROUP BY job_id",
+            {"run_id": run_id},
+        )
+        return {row["job_id"]: int(row["stored"]) for row in found}
+
+    def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
+        """The host kinds with samples or outcomes, the one measured last first."""
+        ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
+        found = self._query(
+            "SELECT pool, cpu_model FROM ("
+            f"SELECT pool, cpu_model, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours} UNION ALL "
+            f"SELECT pool, cpu_model, measured_at FROM outcomes WHERE {ours}"
+            ") GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model",
+            {"run_id": run_id or ""},
+        )
+        return [HostKindRow(**row) for row in found]
+
+    def subjects(self) -> list[SubjectRow]:
+        columns = ", ".join(rows.SUBJECT_COLUMNS)
+        found = self._query(
+            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED} GROUP BY {columns}"
+            " ORDER BY library, version_key, build_profile, max(measured_at)"
+        )
+        return [SubjectRow(**row) for row in found]
+
+    def samples(self, selection: Selection) -> list[SampleRow]:
+        """Of each cell the newest run's samples; with a run named, that run's."""
+        found = self._query(
+            f"SELECT {_sample_columns()}"
+            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {COUNTED}"
+            f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE metric = {{metric:String}} AND {_SELECTED} AND {COUNTED} GROUP BY {_CELL})"
+            " ORDER BY library, version_key, source, build_profile, case_id, unit",
+            _parameters(selection),
+        )
+        return [_sample(row) for row in found]
+
+    def metrics(self) -> set[str]:
+        return {row["metric"] for row in self._query(f"SELECT DISTINCT metric FROM samples WHERE {COUNTED}")}
+
+    def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
+        found = self._query(
+            f"SELECT {_sample_columns()}"
+            " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
+            f" AND run_id IN {{run_ids:Array(String)}} AND {COUNTED} ORDER BY run_id, case_id, unit",
+            {"metric": str(metric), "run_ids": list(run_ids)},
+        )
+        return [_sample(row) for row in found]
+
+    def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
+        found = self._query(
+            "SELECT run_id, case_id, reference, any(value) AS negotiated FROM"
+            " (SELECT run_id, case_id, arrayJoin(JSONExtractKeysAndValuesRaw(negotiated)) AS pair,"
+            " pair.1 AS reference, pair.2 AS value FROM invocations FINAL"
+            f" WHERE run_id IN {{run_ids:Array(String)}} AND {COUNTED})"
+            " GROUP BY run_id, case_id, reference ORDER BY run_id, case_id, reference",
+            {"run_ids": list(run_ids)},
+        )
+        return [
+            NegotiatedRow(
+                row["run_id"], row["case_id"], row["reference"], Negotiated.model_validate_json(row["negotiated"])
+            )
+            for row in found
+        ]
+
+    def timers(self, run_id: str) -> dict[str, Timer]:
+        found = self._query(
+            "SELECT argMax(timers, measured_at) AS newest FROM invocations FINAL"
+            f" WHERE run_id = {{run_id:String}} AND {COUNTED} HAVING count() > 0",
+            {"run_id": run_id},
+        )
+        return _TIMERS.validate_json(next((row["newest"] for row in found), "{}"))
+
+    def outcomes(self, selection: Selection) -> list[OutcomeRow]:
+        """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
+        found = self._query(
+            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
+            " any(detail) AS text, count() AS times"
+            f" FROM outcomes FINAL WHERE {_SELECTED} AND {COUNTED}"
+            f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
+            f" WHERE {_SELECTED} AND {COUNTED} GROUP BY {_CELL})"
+            f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
+            _parameters(selection),
+        )
+        return [
+            OutcomeRow(
+                case=rows.case_of(row),
+                subject=rows.subject_of(row),
+                run_id=row["run_id"],
+                measured_at=row["newest"],
+                kind=OutcomeKind(row["kind"]),
+                reason=row["why"],
+                detail=row["text"] or None,
+                invocations=row["times"],
+            )
+            for row in found
+        ]
+
+    def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
+        """Counted samples with their batch values, in the order of the table."""
+        columns = ", ".join(f"`{column}`" for column in EXPORT_COLUMNS)
+        query = (
+            f"SELECT {columns.replace('`build_profile`', 'build_profile_label AS `build_profile`')}"
+            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {COUNTED}"
+            " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
+        )
+        return self._query(query, _parameters(selection))
+
+
+def _sample(row: dict[str, Any]) -> SampleRow:
+    return SampleRow(
+        case=rows.case_of(row),
+        subject=rows.subject_of(row),
+        run_id=row["run_id"],
+        measured_at=row["measured_at"],
+        unit=row["unit"],
+        median=row["median"],
+        values=row["values"],
+    )
+
+
+def _sample_columns() -> str:
+    return f"{_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median, `values`"
+
+
+def _columns() -> str:
+    return ", ".join(f"`{column}`" for column in (*rows.CASE_COLUMNS, *rows.SUBJECT_COLUMNS, "case_id"))
+
+
+def _parameters(selection: Selection) -> dict[str, Any]:
+    return {
+        "metric": str(selection.metric),
+        "pool": selection.pool or "",
+        "cpu_model": selection.cpu_model or "",
+        "libraries": list(selection.libraries),
+        "sentinel": selection.sentinel,
+        "variants": selection.variants,
+        "before": selection.before or LATEST,
+        "case_id": selection.case_id or "",
+        "run_id": selection.run_id or "",
+    }

@@ -1,0 +1,190 @@
+"""The tables of runs: their facts, their events, the attempts at their jobs, and what is read of all of them."""
+
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from kexbench.domain.moments import EARLIEST, LATEST
+from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
+from kexbench.store import rows
+from kexbench.store.connection import Connection
+from kexbench.store.measured import COUNTED
+from kexbench.store.port import OpenRunRow, RunProgress, RunStateRow
+
+_FACTS = """
+    spec_name, JSONExtractString(run, 'trigger') AS trigger,
+    JSONExtract(run, 'plan', 'pools', 'Array(String)') AS pools,
+    JSONExtractFloat(run, 'plan', 'estimated_s') AS estimated_s,
+    arraySum(job -> JSONExtractInt(job, 'invocations') * JSONLength(job, 'blocks') * JSONLength(job, 'case_ids'),
+             JSONExtractArrayRaw(run, 'plan', 'jobs')) AS invocations,
+    if(JSONExtractString(run, 'spec_path') = '', '', concat(JSONExtractString(run, 'commit', 'repository'), ' ',
+       JSONExtractString(run, 'commit', 'branch'), ' ', JSONExtractString(run, 'spec_path'))) AS line
+"""
+RUNS_KEPT = 4
+"""A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
+parse."""
+
+
+class RunTables(Connection):
+    """The part of the store's port that tells of runs."""
+
+    def __init__(self, dsn: str, database: str) -> None:
+        super().__init__(dsn, database)
+        self._started_run = lru_cache(maxsize=RUNS_KEPT)(self._read_started_run)
+
+    def add_run(self, run: Run) -> None:
+        self._insert("runs", [rows.run_row(run)])
+
+    def add_event(self, event: RunEvent) -> None:
+        self._insert("run_events", [{**event.model_dump(), "state": str(event.state)}])
+
+    def add_attempt(self, attempt: JobAttempt) -> None:
+        self._insert("attempts", [rows.attempt_row(attempt)])
+
+    def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
+        found = self._query(
+            "SELECT content FROM attempts FINAL WHERE run_id = {run_id:String}"
+            " AND ({job_id:String} = '' OR job_id = {job_id:String}) ORDER BY job_id, attempt",
+            {"run_id": run_id, "job_id": job_id},
+        )
+        return [JobAttempt.model_validate_json(row["content"]) for row in found]
+
+    def run(self, run_id: str) -> Run | None:
+        try:
+            return self._started_run(run_id)
+        except _NotStartedError as found:
+            return found.run
+
+    def _read_started_run(self, run_id: str) -> Run:
+        """Raises _NotStartedError, which a cache doesn't keep."""
+        found = self._query(
+            "SELECT run FROM runs FINAL WHERE run_id = {run_id:String} ORDER BY created_at LIMIT 1", {"run_id": run_id}
+        )
+        run = next((Run.model_validate_json(row["run"]) for row in found), None)
+        if run is None or not run.is_started:
+            raise _NotStartedError(run)
+        return run
+
+    def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
+        """Newest first; more than `limit` where the last ones were made at the same moment."""
+        found = self._query(
+            "SELECT run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
+            " ORDER BY created_at DESC LIMIT {limit:UInt32} WITH TIES",
+            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
+        )
+        runs = [Run.model_validate_json(row["run"]) for row in found]
+        return sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)
+
+    def events(self, run_id: str) -> list[RunEvent]:
+        found = self._query(
+            "SELECT run_id, at, state, detail FROM run_events FINAL WHERE run_id = {run_id:String} ORDER BY at, state",
+            {"run_id": run_id},
+        )
+        return [RunEvent(**row) for row in found]
+
+    def open_runs(self) -> list[str]:
+        found = self._query(
+            "SELECT run_id FROM run_events GROUP BY run_id"
+            " HAVING argMax(state, (at, indexOf({life:Array(String)}, state))) IN {open:Array(String)}"
+            " ORDER BY min(at), run_id",
+            _life(),
+        )
+        return [row["run_id"] for row in found]
+
+    def open_run_rows(self) -> list[OpenRunRow]:
+        found = self._query(
+            f"SELECT run_id, {_FACTS}, queued_at, newest, last_state, last_detail FROM"
+            " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
+            " (SELECT run_id, max(at) AS newest,"
+            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
+            " argMax(detail, (at, indexOf({life:Array(String)}, state))) AS last_detail,"
+            " if(countIf(state = 'queued') > 0, maxIf(at, state = 'queued'), min(at)) AS queued_at"
+            " FROM run_events GROUP BY run_id) AS events USING run_id"
+            " WHERE last_state IN {open:Array(String)} ORDER BY queued_at, run_id",
+            _life(),
+        )
+        return [_open_run(row) for row in found]
+
+    def last_begun(self) -> dict[str, datetime]:
+        found = self._query(
+            "SELECT spec_name, max(begun) AS last FROM runs INNER JOIN"
+            " (SELECT run_id, min(at) AS begun FROM run_events WHERE state = 'running' GROUP BY run_id) AS events"
+            " USING run_id GROUP BY spec_name"
+        )
+        return {row["spec_name"]: row["last"] for row in found}
+
+    def schedules_open_until(self) -> dict[str, datetime]:
+        found = self._query(
+            "SELECT spec_name, argMax(newest, created_at) AS last FROM runs INNER JOIN"
+            " (SELECT run_id, max(at) AS newest FROM run_events GROUP BY run_id) AS events USING run_id"
+            " WHERE JSONExtractString(run, 'trigger') = {trigger:String} GROUP BY spec_name",
+            {"trigger": str(Trigger.SCHEDULE)},
+        )
+        return {row["spec_name"]: row["last"] for row in found}
+
+    def run_states(self) -> list[RunStateRow]:
+        found = self._query(
+            "SELECT state, count() AS runs, min(newest) AS since FROM (SELECT run_id, max(at) AS newest,"
+            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS state FROM run_events"
+            " WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
+            " GROUP BY state ORDER BY state",
+            {"life": [str(state) for state in RunState]},
+        )
+        return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in found]
+
+    def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
+        parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}
+        events = self._query(
+            "SELECT run_id, max(at) AS newest, argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
+            " argMax(detail, (at, indexOf({life:Array(String)}, state))) AS last_detail"
+            " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
+            parameters,
+        )
+        counts = {
+            row["run_id"]: row
+            for row in self._query(
+                "SELECT run_id, count() AS stored, sum(discarded_batches) AS discarded,"
+                " sum(preempted_batches) AS preempted FROM invocations FINAL"
+                " WHERE run_id IN {run_ids:Array(String)}"
+                f" AND {COUNTED} GROUP BY run_id",
+                parameters,
+            )
+        }
+        return {
+            row["run_id"]: RunProgress(
+                event=RunEvent(
+                    run_id=row["run_id"], at=row["newest"], state=RunState(row["last_state"]), detail=row["last_detail"]
+                ),
+                invocations_stored=counts.get(row["run_id"], {}).get("stored", 0),
+                discarded_batches=counts.get(row["run_id"], {}).get("discarded", 0),
+                preempted_batches=counts.get(row["run_id"], {}).get("preempted", 0),
+            )
+            for row in events
+        }
+
+
+class _NotStartedError(Exception):
+    def __init__(self, run: Run | None) -> None:
+        self.run = run
+
+
+def _life() -> dict[str, list[str]]:
+    """The states of a run's life, and those of them that are open."""
+    return {
+        "life": [str(state) for state in RunState],
+        "open": [str(state) for state in RunState if state.is_open],
+    }
+
+
+def _open_run(row: dict[str, Any]) -> OpenRunRow:
+    return OpenRunRow(
+        run_id=row["run_id"],
+        spec_name=row["spec_name"],
+        trigger=Trigger(row["trigger"]),
+        pools=tuple(row["pools"]),
+        estimated_s=row["estimated_s"],
+        invocations=row["invocations"],
+        line=row["line"],
+        queued_at=row["queued_at"],
+        event=RunEvent(run_id=row["run_id"], at=row["newest"], state=row["last_state"], detail=row["last_detail"]),
+    )
