@@ -18,6 +18,8 @@ BASELINE, SAME, COPY = "baseline", "same", "copy"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)
 BATCHES = 20
 """What a spec has that says nothing of it."""
+SAME_POOLS = 3
+"""How many times as large the pool without a change is: false alarms are rare, and it alone tells how rare."""
 CPU_BUDGET_S = 60
 
 
@@ -37,7 +39,8 @@ class Pools:
     @property
     def group(self) -> int:
         """How many invocations of a pair the budget buys, or half of the pool where that is smaller."""
-        return min(int(CPU_BUDGET_S / self.pair_cpu_s), len(self.log_ratios[0.0]) // 2)
+        smallest = min(len(ratios) for ratios in self.log_ratios.values())
+        return min(int(CPU_BUDGET_S / self.pair_cpu_s), smallest // 2)
 
 
 def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterator[int | Pools]:
@@ -52,12 +55,12 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     done: dict[str, list[Invocation]] = {name: [] for name in tickets}
     began_s = _children_cpu_s()
     for number in range(invocations):
-        for name, ticket in tickets.items():
-            turn = Turn(case.case_id, (BASELINE, name), number)
-            done[name].append(_whole(measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)))
+        for name in (*tickets, *[SAME] * (SAME_POOLS - 1)):
+            turn = Turn(case.case_id, (BASELINE, name), len(done[name]))
+            done[name].append(_whole(measure_invocation(tickets[name], turn, lab.cpus, lab.log, _no_load)))
         yield number + 1
-    pair_cpu_s = (_children_cpu_s() - began_s) / len(tickets) / invocations
     every = [invocation for of_pair in done.values() for invocation in of_pair]
+    pair_cpu_s = (_children_cpu_s() - began_s) / len(every)
     shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
     yield Pools(
         case,

@@ -66,13 +66,15 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
     rows = [
         [
             "0 (the same kit twice)" if one.injected == 0 else f"{one.injected:.1%}",
+            f"{one.invocations:,}",
             f"{one.ratio - 1:+.3%} [{one.low - 1:+.3%}, {one.high - 1:+.3%}]",
             f"{one.detected.rate:.1%}",
             f"{one.detected.low:.1%} to {one.detected.high:.1%}",
+            f"{one.detected.tests:,} ({one.detected.effective_tests:.0f})",
         ]
         for one in curve.injections
     ]
-    drawn = curve.injections[0].detected
+    header = ("injected", "pool", "the whole pool measures", "detected", "95% interval", "tests (independent)")
     change = curve.smallest_change
     found = "not reached by these injections"
     if change is not None:
@@ -81,11 +83,11 @@ def detection_text(pools: Pools, curve: PowerCurve) -> str:
     copy, low, high = (math.expm1(value) for value in trimmed_interval(pools.copy))
     return (
         f"**{pools.case.label}**: smallest detectable change **{found}** in {cpu_s:.0f} CPU-seconds of a pair, which "
-        f"are {pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Pool: "
-        f"{curve.injections[0].invocations} invocations; each of {drawn.partitions} random partitions cuts it into "
-        f"{drawn.groups} disjoint groups, {drawn.tests} tests in all, worth {drawn.effective_tests:.0f} independent "
-        f"ones. {pools.discarded_batches} preempted batches were repeated, {pools.preempted_batches} kept.\n\n"
-        + markdown_table(("injected", "the whole pool measures", "detected", "95% interval"), rows)
+        f"are {pools.group} invocations, at p < {curve.alpha:g} and power 0.8. Each pool is cut "
+        f"{curve.injections[0].detected.partitions} times at random into disjoint groups of so many; the tests of all "
+        f"groups are worth fewer independent ones. {pools.discarded_batches} preempted batches were repeated, "
+        f"{pools.preempted_batches} kept.\n\n"
+        + markdown_table(header, rows)
         + f"\n\nThe same kit in files of its own differs by {copy:+.3%} [{low:+.3%}, {high:+.3%}]."
     )
 

@@ -24,10 +24,11 @@ def measure_invocation(ticket: Ticket, turn: Turn, cpus: Cpus, log: Path, load: 
     started_at = datetime.now(UTC)
     with ExitStack() as stack:
         parties = _Parties(Setting(ticket, case, cpus, log), len(turn.block), stack)
-        for reference in turn.block:
-            parties.start(reference)
         seed = f"{ticket.seed}/{turn.case_id}/{turn.invocation}"
-        for number, order in enumerate(rounds(turn.block, WARM_UP_BATCHES + ticket.measure.batches, seed)):
+        orders = list(rounds(turn.block, WARM_UP_BATCHES + ticket.measure.batches, seed))
+        for reference in orders[0]:  # who is always started first could have it better always
+            parties.start(reference)
+        for number, order in enumerate(orders):
             for reference in order:
                 if reference in parties.live:
                     parties.run_batch(reference, keep=number >= WARM_UP_BATCHES)
