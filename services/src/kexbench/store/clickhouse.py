@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from kexbench.domain.commits import HandledCommit
+from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
@@ -159,6 +160,17 @@ class ClickHouseStore(Connection):
         )
         return {row["branch"]: row["head"] for row in found}
 
+    def add_followed(self, followed: FollowedCommit) -> None:
+        self._insert("followed", [rows.followed_row(followed)])
+
+    def followed(self, repository: str) -> list[FollowedCommit]:
+        found = self._query(
+            "SELECT content FROM followed FINAL WHERE repository = {repository:String}"
+            " ORDER BY following, handled_at DESC LIMIT 1 BY following",
+            {"repository": repository},
+        )
+        return [FollowedCommit.model_validate_json(row["content"]) for row in found]
+
     def run(self, run_id: str) -> Run | None:
         try:
             return self._started_run(run_id)
@@ -306,7 +318,7 @@ class ClickHouseStore(Connection):
             f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {_COUNTED} GROUP BY {columns}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
-        return [SubjectRow(**row) for row in found]
+        return [rows.subject_of(row) for row in found]
 
     def samples(self, selection: Selection) -> list[SampleRow]:
         """Of each cell the newest run's samples; with a run named, that run's."""
