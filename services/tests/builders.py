@@ -8,6 +8,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
@@ -72,7 +73,12 @@ def a_plan(text: str = SPEC) -> Plan:
 
 
 def a_kit(
-    reference: str, *, version: str | None = None, flags: str = "none", architecture: str = HOST.architecture
+    reference: str,
+    *,
+    version: str | None = None,
+    flags: str = "none",
+    architecture: str = HOST.architecture,
+    commit: LibraryCommit | None = None,
 ) -> KitManifest:
     """A manifest that nobody built. Without `version`, that of a fake subject's source."""
     ref = SubjectRef.parse(reference)
@@ -89,6 +95,7 @@ def a_kit(
         worker_flags="-O2",
         worker_source_sha256="2" * 64,
         files={"bin/worker": "3" * 64},
+        commit=commit,
     )
 
 

@@ -4,6 +4,7 @@ import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useR
 import type { Metric, SubjectView } from "@/api/generated";
 import { paths } from "@/paths";
 import type { HostChoice } from "@/search";
+import { commitText, shortOrigin, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import type { HeatCell, HeatModel, HeatRow } from "./heatmap-model";
 
@@ -86,9 +87,11 @@ function Head({ model }: { model: HeatModel }) {
             key={subject.subject}
             scope="col"
             className={starts(model.subjects, column)}
-            title={subject.build_profile_label}
+            title={[subject.build_profile_label, subject.commit && commitText(subject.commit)]
+              .filter(Boolean)
+              .join("; ")}
           >
-            {subject.version} <small>{subject.source}</small>
+            {versionText(subject)} <small>{shortOrigin(subject)}</small>
           </th>
         ))}
       </tr>

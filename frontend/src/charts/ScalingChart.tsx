@@ -1,6 +1,7 @@
 // Handshakes per second over thread counts: a line a subject, its interval, and dashed what one thread promises.
 import type { CSSProperties } from "react";
 import { significant } from "@/format";
+import { originText, versionText } from "@/subjects";
 import { SHAPES } from "./palette";
 import type { Curve, CurvePoint, ScalingModel } from "./scaling-model";
 
@@ -60,7 +61,7 @@ export function ScalingChart({ title, model }: Props) {
               <span style={{ color: `var(--hue-${hue % 4})` }} aria-hidden>
                 {SHAPES[shape % SHAPES.length]}
               </span>{" "}
-              {subject.library} {subject.version} <small>{subject.source}</small>
+              {subject.library} {versionText(subject)} <small>{originText(subject)}</small>
             </li>
           ))}
           <li>Dashed: ideal, as many times the rate of one thread. Bars: 95% intervals.</li>

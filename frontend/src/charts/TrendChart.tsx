@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Series } from "@/api/generated";
 import * as format from "@/format";
+import { commitText, versionText } from "@/subjects";
 import { readPalette, SHAPES, useScheme } from "./palette";
 import { type PlotLine, type SeriesModel, seriesModel } from "./series-model";
 import { type Hover, trendPlot } from "./trend-plot";
@@ -58,9 +59,15 @@ export function TrendChart({ series, show }: Props) {
             data-side={hover.left > width / 2 ? "left" : "right"}
           >
             <b>
-              {hover.line.library} {hover.point.point.version}
+              {hover.line.library} {versionText(hover.point.point)}
             </b>{" "}
             {hover.line.label.split(", ")[1]}
+            {hover.point.point.commit && (
+              <>
+                <br />
+                {commitText(hover.point.point.commit)}
+              </>
+            )}
             <br />
             {format.headline(hover.point.point.estimate.value, series.metric)},{" "}
             {format.cost(hover.point.point.estimate.value, series.metric)}

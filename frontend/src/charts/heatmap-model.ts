@@ -1,6 +1,7 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
 import type { CaseView, Cell, Metric, Negotiated, SubjectView } from "@/api/generated";
 import * as format from "@/format";
+import { originText, versionText } from "@/subjects";
 import { isOf, type Variation } from "@/variation";
 import { cautionsOf } from "./cautions";
 import { FULL_AT_CASE, strength } from "./scale";
@@ -132,7 +133,7 @@ function sentence(
   named: Map<string, SubjectView>,
 ): string {
   const { caseView, subject, cell } = shown;
-  const head = `${caseView.title}, ${subject.library} ${subject.version} (${subject.source})`;
+  const head = `${caseView.title}, ${subject.library} ${versionText(subject)} (${originText(subject)})`;
   if (!cell) return `${head}: not measured.`;
   if (!cell.estimate) {
     const detail = cell.outcome?.detail ? ` (${cell.outcome.detail})` : "";
@@ -167,7 +168,7 @@ export function changeSentence(cell: Cell, metric: Metric, named: Map<string, Su
   const { change } = cell;
   if (!change) return "";
   const other = named.get(change.against);
-  const against = other ? `${other.version} (${other.source})` : change.against;
+  const against = other ? `${versionText(other)} (${originText(other)})` : change.against;
   const range = format.percentInterval(change.low, change.high);
   switch (change.verdict) {
     case "same":

@@ -1,11 +1,14 @@
 // From the API's series to what the trend chart draws: places on an ordinal axis, lines, connectors. Pure.
 import type { Series, SeriesPoint } from "@/api/generated";
 import { type Show, unitOf } from "@/format";
+import { placeOf, versionText } from "@/subjects";
 
-/** A version of a library: one place on the axis, whatever its builds. */
+/** A version of a library or one of its commits: one place on the axis, whatever its builds. */
 export interface Slot {
   library: string;
+  /** as it is shown */
   version: string;
+  place: string;
   versionKey: string;
   x: number;
 }
@@ -52,8 +55,8 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
     const own = series.lines.filter((line) => line.library === library);
     return own.map((line, shape): PlotLine => {
       const points = line.points.map((point) => {
-        const slot = slots.find((one) => one.library === library && one.version === point.version);
-        const builds = own.filter((one) => one.points.some(({ version }) => version === point.version));
+        const slot = slots.find((one) => one.library === library && one.place === placeOf(point));
+        const builds = own.filter((one) => one.points.some((other) => placeOf(other) === placeOf(point)));
         const offset = (builds.indexOf(line) - (builds.length - 1) / 2) * DODGE;
         return plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
       });
@@ -78,8 +81,10 @@ function scaleOf(series: Series, show: Show): (value: number) => number {
 function slotsOf(series: Series): Slot[] {
   const found = new Map<string, Omit<Slot, "x">>();
   for (const line of series.lines) {
-    for (const { version, version_key } of line.points) {
-      found.set(`${line.library} ${version}`, { library: line.library, version, versionKey: version_key });
+    for (const point of line.points) {
+      const place = placeOf(point);
+      const named = { library: line.library, version: versionText(point), versionKey: point.version_key };
+      found.set(`${line.library} ${place}`, { ...named, place });
     }
   }
   const ordered = [...found.values()].sort(

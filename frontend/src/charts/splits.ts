@@ -1,5 +1,6 @@
 // The client's and the server's cost of each subject, side by side. Pure.
 import type { Series } from "@/api/generated";
+import { versionText } from "@/subjects";
 
 export interface Split {
   subject: string;
@@ -20,7 +21,7 @@ export function splitsOf(client: Series, server: Series): Split[] {
     .flatMap(({ line, point }) => {
       const other = serverNs.get(point.subject);
       if (other === undefined) return [];
-      const label = `${line.library} ${point.version} (${line.build_profile_label})`;
+      const label = `${line.library} ${versionText(point)} (${line.build_profile_label})`;
       return [{ subject: point.subject, label, clientNs: point.estimate.value, serverNs: other }];
     });
 }

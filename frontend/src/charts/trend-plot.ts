@@ -17,6 +17,8 @@ const HEIGHT = 360;
 const FONT = "12px system-ui, sans-serif";
 /** Narrower labels than this stand aslant. */
 const LABEL_WIDTH = 64;
+/** Where aslant ones are closer than this, some are left out; the table has them all. */
+const LABEL_HEIGHT = 16;
 const REACH_PX = 40;
 
 export function trendPlot(settings: PlotSettings): { options: uPlot.Options; data: uPlot.AlignedData } {
@@ -28,6 +30,7 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
   const slots = model.slots.map((slot) => slot.x);
   const last = slots.at(-1) ?? 0;
   const aslant = (width - 80) / (last + 1) < LABEL_WIDTH;
+  const labelled = Math.ceil((LABEL_HEIGHT * (last + 1)) / Math.max(1, width - 80));
   const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
   const options: uPlot.Options = {
     width,
@@ -40,9 +43,10 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
         ...axis,
         splits: () => slots,
         values: () =>
-          model.slots.map((slot) =>
-            aslant ? `${slot.library} ${slot.version}` : `${slot.version}\n${slot.library}`,
-          ),
+          model.slots.map((slot, index) => {
+            if (index % labelled !== 0) return "";
+            return aslant ? `${slot.library} ${slot.version}` : `${slot.version}\n${slot.library}`;
+          }),
         grid: { show: false },
         ticks: { show: false },
         rotate: aslant ? 50 : 0,

@@ -5,6 +5,7 @@ import { choiceText, type HeatCell, type HeatModel } from "@/charts/heatmap-mode
 import * as format from "@/format";
 import { paths } from "@/paths";
 import type { CellView, HostChoice, Sort } from "@/search";
+import { originText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { cellRows } from "./cell-rows";
 import { VerdictText } from "./VerdictText";
@@ -93,7 +94,7 @@ function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) 
         <Link {...paths.series({ case: caseView.id, metric, ...host })}>{caseView.title}</Link>
       </th>
       <td>
-        {subject.library} {subject.version} <small>{subject.source}</small>
+        {subject.library} {versionText(subject)} <small>{originText(subject)}</small>
         {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </td>
       {estimate ? (

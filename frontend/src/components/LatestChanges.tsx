@@ -2,6 +2,7 @@
 import type { Matrix, Series } from "@/api/generated";
 import { cautionsOf } from "@/charts/cautions";
 import { changeSentence } from "@/charts/heatmap-model";
+import { originText, versionText } from "@/subjects";
 
 interface Props {
   series: Series;
@@ -27,9 +28,9 @@ export function LatestChanges({ series, matrix }: Props) {
       {changes.map(({ newest, verdict, text, cautions }) => (
         <li key={newest.subject} className={verdict}>
           <b>
-            {newest.library} {newest.version}
+            {newest.library} {versionText(newest)}
           </b>{" "}
-          <small>{newest.source}</small>
+          <small>{originText(newest)}</small>
           <br />
           {text}
           {cautions.length > 0 && <small> † {cautions.join("; ")}</small>}

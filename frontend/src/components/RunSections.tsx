@@ -1,6 +1,7 @@
 // What a run's numbers rest on: the host, the kits, and what has no number.
 import type { HostView, RunDetail, Skipped } from "@/api/generated";
 import { count, memory } from "@/format";
+import { commitText, originText, versionText } from "@/subjects";
 import { Facts } from "@/ui/Fields";
 import { Frame } from "@/ui/Frame";
 
@@ -9,7 +10,7 @@ export function OutcomeSection({ run }: { run: RunDetail }) {
   if (absent.length === 0) return null;
   const titles = new Map(run.cases.map((one) => [one.id, one.title]));
   const names = new Map(
-    run.subjects.map((one) => [one.subject, `${one.library} ${one.version} (${one.source})`]),
+    run.subjects.map((one) => [one.subject, `${one.library} ${versionText(one)} (${originText(one)})`]),
   );
   return (
     <section>
@@ -103,9 +104,10 @@ export function KitSection({ run }: { run: RunDetail }) {
           <details key={subject.subject}>
             <summary>
               <b>
-                {subject.library} {subject.version}
+                {subject.library} {versionText(subject)}
               </b>{" "}
               from {subject.source}, {subject.build_profile_label}
+              {subject.commit && <small className="below">{commitText(subject.commit)}</small>}
             </summary>
             {kit && (
               <Facts

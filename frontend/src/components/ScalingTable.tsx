@@ -2,6 +2,7 @@
 import type { CoefficientView, ScalingCase, ScalingLine, SubjectView } from "@/api/generated";
 import { coherencyGap } from "@/charts/scaling-model";
 import * as format from "@/format";
+import { originText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 
 interface Props {
@@ -48,8 +49,8 @@ function Line({ line, subject }: { line: ScalingLine; subject: SubjectView | und
         <tr key={threads}>
           {index === 0 && (
             <th scope="rowgroup" rowSpan={rows}>
-              {subject ? `${subject.library} ${subject.version}` : line.subject}{" "}
-              <small className="below">{subject?.source}</small>
+              {subject ? `${subject.library} ${versionText(subject)}` : line.subject}{" "}
+              <small className="below">{subject && originText(subject)}</small>
             </th>
           )}
           <td className="number">{threads}</td>

@@ -5,6 +5,7 @@ import { cautionsOf } from "@/charts/cautions";
 import { choiceText } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
+import { commitText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { VerdictText } from "./VerdictText";
 
@@ -77,7 +78,8 @@ function Row({ line, point, metric, time, cell }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        {line.library} {point.version}
+        {line.library} {versionText(point)}
+        {point.commit && <small className="below">{commitText(point.commit)}</small>}
         {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
       </th>
       <td className="profile">{line.build_profile_label}</td>

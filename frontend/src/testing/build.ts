@@ -36,6 +36,7 @@ export function aSubject(library: string, version: string, versionKey = version)
     build_profile: "p1",
     build_profile_label: "debian shared x86_64",
     kit_id: "k",
+    commit: null,
   };
 }
 
@@ -97,6 +98,7 @@ export function aLine(
       subject: `${library}@${version}~${profile}`,
       version,
       version_key: version,
+      commit: null,
       run_id: "r",
       measured_at: "2026-01-01T00:00:00Z",
       estimate,

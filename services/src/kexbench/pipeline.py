@@ -22,8 +22,11 @@ from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
 from kexbench.execution.measuring import MeasuringLock
 from kexbench.kits import KitError, Shelf, raise_all
+from kexbench.kits.git import GitOrigin
 from kexbench.planning.documents import DocumentError, Fault
+from kexbench.planning.follow import follow_of
 from kexbench.planning.plan import make_plan
+from kexbench.planning.spec import Catalogue
 from kexbench.runner.host import read_host_facts
 from kexbench.service import ServiceUnavailable, reach_service
 from kexbench.store.port import StoreError
@@ -58,16 +61,38 @@ class RunEnd:
     undelivered: str | None
 
 
-def read_plan(installation: Installation, spec: Path) -> tuple[Plan, str]:
+def read_plan(
+    installation: Installation, spec: Path, report: Callable[[str], None] = lambda _: None
+) -> tuple[Plan, str]:
     """The plan of a spec file and the file's text. With `resolve` the number of invocations follows from what is known
-    of this machine. Raises DocumentError."""
+    of this machine; of a branch that it follows, the newest commit is planned. Raises DocumentError, and KitError where
+    the branch can't be asked for."""
     text = read_spec(spec)
+    catalogue = installation.catalogue()
+    only = _newest_followed(installation, text, str(spec), catalogue, report)
 
     def known(invocations: int) -> Qualifications:
         with reach_service(installation) as address:
             return ApiClient(address).qualifications(invocations)
 
-    return resolved(text, str(spec), partial(make_plan, text, str(spec), installation.catalogue()), known), text
+    return resolved(text, str(spec), partial(make_plan, text, str(spec), catalogue, only=only), known), text
+
+
+def _newest_followed(
+    installation: Installation, text: str, file: str, catalogue: Catalogue, report: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The reference of the newest commit of the branch that a spec follows; nothing of any other spec. What is wrong
+    with one is told with all its faults when it is planned."""
+    try:
+        follow = follow_of(text, file, catalogue)
+    except DocumentError:
+        return ()
+    if follow is None:
+        return ()
+    branch = follow.branch
+    newest = GitOrigin(installation.settings.cache).newest(SubjectRef.parse(branch.reference(branch.branch)), report)
+    report(f"{branch.library} {branch.branch}: {newest.hash[:12]}, {newest.committed_at:%Y-%m-%d}, {newest.subject}")
+    return (branch.reference(newest.hash),)
 
 
 def read_spec(spec: Path) -> str:

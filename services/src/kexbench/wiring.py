@@ -90,18 +90,27 @@ class Installation:
         depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
         return Supplies(depot, self.material(), self._planned, self._architectures)
 
-    def _planned(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()) -> Plan:
-        known = self._catalogue_of(catalogue)
-        return make_plan(text, file, known, pools=[pool.name for pool in self.pools()], only=only)
+    def _planned(
+        self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), *, anywhere: bool = False
+    ) -> Plan:
+        known, pools = self._catalogue_of(catalogue), [pool.name for pool in self.pools()]
+        return make_plan(text, file, known, pools=pools, only=only, anywhere=anywhere)
 
     def _catalogue_of(self, text: str | None) -> Catalogue:
         """The one that is installed, where no text of another is given."""
         return self.catalogue() if text is None else read_catalogue(text, self.settings.catalogue.name)
 
     def _planned_here(
-        self, store: Store, text: str, file: str, catalogue: str | None = None, only: Collection[str] = ()
+        self,
+        store: Store,
+        text: str,
+        file: str,
+        catalogue: str | None = None,
+        only: Collection[str] = (),
+        *,
+        anywhere: bool = False,
     ) -> Plan:
-        plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only)
+        plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only, anywhere=anywhere)
         return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))
 
     def _architectures(self) -> dict[str, str]:

@@ -145,7 +145,7 @@ def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> 
     supplies = Supplies(
         depot=depot,
         material=material,
-        plan=lambda text, file, *_: make_plan(text, file, a_catalogue()),
+        plan=lambda text, file, *_, **__: make_plan(text, file, a_catalogue()),
         architectures=lambda: {"local": HERE},
     )
     gatekeeper = KnownCallers()

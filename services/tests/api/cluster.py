@@ -147,8 +147,10 @@ def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> Cl
 
 
 def planner() -> Planner:
-    def plan(text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /) -> Plan:
+    def plan(
+        text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /, *, anywhere: bool = False
+    ) -> Plan:
         known = a_catalogue() if catalogue is None else read_catalogue(catalogue, "libraries.yaml")
-        return make_plan(text, file, known, pools=POOLS, only=only)
+        return make_plan(text, file, known, pools=POOLS, only=only, anywhere=anywhere)
 
     return plan

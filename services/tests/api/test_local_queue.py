@@ -28,7 +28,7 @@ def asks(name: str = "alice", role: str = "submitter") -> dict[str, str]:
 
 @pytest.fixture
 def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
-    supplies = LocalSupplies(lambda text, file, *_: make_plan(text, file, a_catalogue()))
+    supplies = LocalSupplies(lambda text, file, *_, **__: make_plan(text, file, a_catalogue()))
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, supplies)) as client:
         client.base_url = httpx.URL(f"http://test{API_PREFIX}")
         yield client

@@ -1,11 +1,13 @@
 """Sources in git repositories: what a branch, a tag and a hash mean, when that is asked, and what git may not do."""
 
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.versions import version_key
 from kexbench.kits import KitError
 from kexbench.kits.git import GitOrigin
 from kexbench.kits.process import Attempt
@@ -13,7 +15,7 @@ from kexbench.kits.source import SourceProvider
 
 from .conftest import Kitchen, kitchen_in
 from .repositories import Published, Repository
-from .sources import TinyRecipe, serving
+from .sources import TinyRecipe, serving, version_file
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
@@ -38,6 +40,29 @@ def test_a_branch_is_the_commit_that_it_leads_to_now(kitchen: Kitchen, repositor
     assert Package(name="git commit", version=second, sha256=None) in two.packages
     assert one.kit_id != two.kit_id
     assert len(kitchen.shelf.list()) == 2
+
+
+def test_kits_of_one_version_tell_their_commits_and_sort_by_their_history(
+    kitchen: Kitchen, repository: Repository
+) -> None:
+    """By when they came to the branch, and what came together by when it was written."""
+    moments = ((30, 50), (40, 10), (40, 20))
+    stream = "".join(
+        f"commit refs/heads/master\nauthor A <a@example.org> {1_700_000_000 + authored} +0200\n"
+        f"committer A <a@example.org> {1_700_000_000 + committed} +0000\ndata <<END\nChange {number}\n\nWords.\nEND\n"
+        f"M 100644 inline VERSION.dat\ndata <<END\n{version_file(8, 'dev')}\nEND\n\n"
+        for number, (committed, authored) in enumerate(moments)
+    )
+    repository.git("fast-import", "--quiet", stdin=stream)
+    hashes = repository.git("rev-list", "--reverse", "master").split()
+    kits = [kitchen.add(f"openssl@git:{repository.folder}#{name}") for name in reversed(hashes)]
+    ordered = [kit.commit for kit in sorted(kits, key=lambda kit: kit.version_key) if kit.commit]
+    assert [(commit.hash, commit.subject) for commit in ordered] == [
+        (name, f"Change {number}") for number, name in enumerate(hashes)
+    ]
+    assert {kit.version for kit in kits} == {"9.8.8-dev"}
+    assert all(version_key("9.8.8-dev") < kit.version_key < version_key("9.8.8") for kit in kits)
+    assert ordered[0].committed_at == datetime.fromtimestamp(1_700_000_030, UTC)
 
 
 def test_tags_hashes_and_full_names_are_commits_too(repository: Repository, tmp_path: Path) -> None:

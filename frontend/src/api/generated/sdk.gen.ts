@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -167,6 +167,17 @@ export const commits = <ThrowOnError extends boolean = false>(options?: Options<
 export const repositoryHeads = <ThrowOnError extends boolean = false>(options: Options<RepositoryHeadsData, ThrowOnError>) => (options.client ?? client).get<RepositoryHeadsResponses, RepositoryHeadsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/repositories/{name}/heads',
+    ...options
+});
+
+/**
+ * Followed
+ *
+ * How far each branch was looked through that a spec of a repository follows.
+ */
+export const followed = <ThrowOnError extends boolean = false>(options: Options<FollowedData, ThrowOnError>) => (options.client ?? client).get<FollowedResponses, FollowedErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/repositories/{name}/followed',
     ...options
 });
 

@@ -108,7 +108,7 @@ export type SubjectView = {
     /**
      * Version Key
      *
-     * sorts as text in version order
+     * sorts as text in version order, commits of one version by their history
      */
     version_key: string;
     /**
@@ -129,6 +129,38 @@ export type SubjectView = {
      * Kit Id
      */
     kit_id: string;
+    /**
+     * that it was built from; null where it is of no commit
+     */
+    commit: LibraryCommit | null;
+};
+
+/**
+ * LibraryCommit
+ */
+export type LibraryCommit = {
+    /**
+     * Hash
+     */
+    hash: string;
+    /**
+     * Committed At
+     *
+     * when it came to its branch
+     */
+    committed_at: string;
+    /**
+     * Authored At
+     *
+     * when it was written
+     */
+    authored_at: string;
+    /**
+     * Subject
+     *
+     * the first line of its message
+     */
+    subject: string;
 };
 
 /**
@@ -185,6 +217,10 @@ export type SeriesPoint = {
      * Version Key
      */
     version_key: string;
+    /**
+     * that it was built from; null where it is of no commit
+     */
+    commit: LibraryCommit | null;
     /**
      * Run Id
      */
@@ -1272,7 +1308,7 @@ export type KitManifest = {
     /**
      * Version Key
      *
-     * sorts as text in version order
+     * sorts as text in version order, commits of one version by their history
      */
     version_key: string;
     /**
@@ -1346,6 +1382,10 @@ export type KitManifest = {
      * null in kits from before it
      */
     licence?: Licence | null;
+    /**
+     * that it was built from; null where it is of no commit
+     */
+    commit?: LibraryCommit | null;
 };
 
 /**
@@ -2123,6 +2163,28 @@ export type Matrix = {
 };
 
 /**
+ * LibraryBranch
+ *
+ * A branch of a library's git repository.
+ */
+export type LibraryBranch = {
+    /**
+     * Library
+     */
+    library: 'openssl' | 'gnutls' | 'fake';
+    /**
+     * Address
+     *
+     * of the repository: an absolute path or a URL
+     */
+    address: string;
+    /**
+     * Branch
+     */
+    branch: string;
+};
+
+/**
  * KnownKits
  *
  * Which kits a run has and which are to be built, on its pools' architecture.
@@ -2202,6 +2264,107 @@ export type Health = {
      * the store's engine and version
      */
     engine: string;
+};
+
+/**
+ * Following
+ *
+ * A spec in a watched repository that follows a branch of a library.
+ */
+export type Following = {
+    /**
+     * Repository
+     */
+    repository: string;
+    /**
+     * Path
+     */
+    path: string;
+    branch: LibraryBranch;
+};
+
+/**
+ * FollowedView
+ *
+ * How far a branch was looked through, and what became of the run that was asked for last.
+ */
+export type FollowedView = {
+    followed: FollowedCommit;
+    /**
+     * of that run; null where none was asked for
+     */
+    state: RunState | null;
+    /**
+     * Started
+     *
+     * whether it had its kits
+     */
+    started: boolean;
+    /**
+     * Detail
+     */
+    detail: string;
+};
+
+/**
+ * AskedCommit
+ *
+ * A commit of the library whose run was asked for, and the commit beside which it is measured.
+ */
+export type AskedCommit = {
+    /**
+     * Commit
+     */
+    commit: string;
+    /**
+     * Base
+     *
+     * null where none is known to build
+     */
+    base: string | null;
+    /**
+     * Run Id
+     */
+    run_id: string;
+};
+
+/**
+ * FollowedCommit
+ *
+ * How far a branch was looked through; the newest of a following counts.
+ */
+export type FollowedCommit = {
+    following: Following;
+    /**
+     * Commit
+     */
+    commit: string;
+    /**
+     * Number
+     *
+     * by first parents from where following began, which is 0
+     */
+    number: number;
+    /**
+     * Base
+     *
+     * the last commit that was measured, or where following began
+     */
+    base: string | null;
+    /**
+     * this commit, where it was asked for
+     */
+    asked?: AskedCommit | null;
+    /**
+     * Faults
+     *
+     * why it was not, each as FILE:LINE:COLUMN: what and the remedy
+     */
+    faults?: Array<string>;
+    /**
+     * Handled At
+     */
+    handled_at: string;
 };
 
 /**
@@ -3239,6 +3402,66 @@ export type RepositoryHeadsResponses = {
 };
 
 export type RepositoryHeadsResponse = RepositoryHeadsResponses[keyof RepositoryHeadsResponses];
+
+export type FollowedData = {
+    body?: never;
+    path: {
+        /**
+         * Name
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/api/v1/repositories/{name}/followed';
+};
+
+export type FollowedErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type FollowedError = FollowedErrors[keyof FollowedErrors];
+
+export type FollowedResponses = {
+    /**
+     * Response Followed
+     *
+     * Successful Response
+     */
+    200: Array<FollowedView>;
+};
+
+export type FollowedResponse = FollowedResponses[keyof FollowedResponses];
 
 export type SchedulesData = {
     body?: never;

@@ -15,6 +15,7 @@ from kexbench.api import (
     commits,
     control,
     exporting,
+    following,
     lab,
     monitoring,
     queueing,
@@ -33,6 +34,10 @@ from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
 
 API_PREFIX = "/api/v1"
+_ROUTES = (
+    *(reading, queueing, exporting, lab, control, commits, following),
+    *(scheduling, supplying, uploading, webhooks),
+)
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
@@ -99,7 +104,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell = doorbell
-    for routes in (reading, queueing, exporting, lab, control, commits, scheduling, supplying, uploading, webhooks):
+    for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)

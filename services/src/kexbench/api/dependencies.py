@@ -16,9 +16,19 @@ from kexbench.store.port import Store
 
 
 class Planner(Protocol):
-    def __call__(self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /) -> Plan:
+    def __call__(
+        self,
+        text: str,
+        file: str,
+        catalogue: str | None = None,
+        only: Collection[str] = (),
+        /,
+        *,
+        anywhere: bool = False,
+    ) -> Plan:
         """The plan of a spec's text, by a catalogue's text or by the one that is installed; of all its subjects, or
-        only of some references. Raises DocumentError."""
+        only of some references; following a branch `anywhere`, or only in the catalogue's repositories. Raises
+        DocumentError."""
         ...
 
 

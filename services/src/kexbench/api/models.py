@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from kexbench.api.answer import Answer
 from kexbench.domain.cases import Case
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 
 
@@ -59,11 +60,12 @@ class SubjectView(Answer):
     )
     library: str = Field(examples=["openssl"])
     version: str = Field(examples=["3.5.7"])
-    version_key: str = Field(description="sorts as text in version order")
+    version_key: str = Field(description="sorts as text in version order, commits of one version by their history")
     source: str = Field(examples=["debian/trixie"])
     build_profile: str = Field(description="id of how it was built; different profiles never join silently")
     build_profile_label: str = Field(examples=["debian shared x86_64"])
     kit_id: str
+    commit: LibraryCommit | None = Field(description="that it was built from; null where it is of no commit")
 
 
 class HostKind(Answer):
@@ -158,6 +160,7 @@ class SeriesPoint(Answer):
     subject: str
     version: str
     version_key: str
+    commit: LibraryCommit | None = Field(description="that it was built from; null where it is of no commit")
     run_id: str
     measured_at: datetime
     estimate: Estimate

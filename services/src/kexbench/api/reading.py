@@ -35,6 +35,7 @@ from kexbench.api.reference import reference_view
 from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.kits import KitManifest
+from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
@@ -266,7 +267,7 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         detail=event.detail,
         cpu_model=run.host.cpu if run.host else None,
         pools=list(run.plan.pools),
-        subjects=[f"{kit.library} {kit.version}" for kit in measured_kits(run)]
+        subjects=[f"{kit.library} {version_text(kit.version, kit.commit)}" for kit in measured_kits(run)]
         or [subject.reference for subject in run.plan.subjects],
         commit=run.commit,
         spec_path=run.spec_path,
@@ -313,6 +314,7 @@ def _point(rows: list[SampleRow]) -> SeriesPoint:
         subject=cells.subject_name(newest.subject),
         version=newest.subject.version,
         version_key=newest.subject.version_key,
+        commit=newest.subject.commit,
         run_id=newest.run_id,
         measured_at=newest.measured_at,
         estimate=Estimate(**vars(estimate_median(medians))),

@@ -12,6 +12,7 @@ import typer
 
 from kexbench import __version__
 from kexbench.cli import (
+    backfill,
     bisect,
     catalogue,
     cluster,
@@ -68,6 +69,7 @@ app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
 app.command("bisect")(bisect.bisect)
+app.command("backfill")(backfill.backfill)
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)

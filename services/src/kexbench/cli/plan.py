@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from kexbench.cli.console import out, print_json
+from kexbench.cli.console import out, print_json, say
 from kexbench.cli.words import duration_words
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.library_commits import version_text
 from kexbench.pipeline import read_plan
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
@@ -26,7 +27,7 @@ def plan(spec: SpecFile, as_json: AsJson = False) -> None:
         kexbench plan bench-specs/quickstart.yaml --json | jq .cases
     """
     installation = Installation(Settings())
-    found, _ = read_plan(installation, spec)
+    found, _ = read_plan(installation, spec, say)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
@@ -39,7 +40,7 @@ def plan(spec: SpecFile, as_json: AsJson = False) -> None:
         subjects.add_column(column)
     for subject in found.subjects:
         kit = shelf.find(SubjectRef.parse(subject.reference))
-        version = kit.version if kit else subject.declared_version or "known once built"
+        version = version_text(kit.version, kit.commit) if kit else subject.declared_version or "known once built"
         subjects.add_row(subject.reference, version, kit.kit_id if kit else "not built yet")
     out.print(subjects)
     out.print("\n[bold]cases[/bold]")

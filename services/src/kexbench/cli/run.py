@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kexbench.cli.compose import Done, measure
-from kexbench.cli.console import ProgressReporter, print_json
+from kexbench.cli.console import ProgressReporter, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.queued import measure_queued
 from kexbench.cli.report import print_report
@@ -50,7 +50,7 @@ def run(
 
 def _started(installation: Installation, spec: Path | None) -> Done:
     assert spec is not None
-    plan, text = read_plan(installation, spec)
+    plan, text = read_plan(installation, spec, say)
 
     def begin(reporter: ProgressReporter) -> RunFolder:
         reporter.step(

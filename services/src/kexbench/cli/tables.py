@@ -10,6 +10,7 @@ from kexbench.api.models import Cell
 from kexbench.api.reference_models import ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.words import by_library, percent, rate_text
+from kexbench.domain.library_commits import version_text
 
 LEGEND = (
     "Handshakes per CPU-second, client and server together; ± is the 95% interval of the median.\n"
@@ -28,7 +29,8 @@ def results_tables(detail: RunDetail, width: int) -> list[Table]:
         where = detail.host_kind.cpu_model if detail.host_kind else "no machine yet"
         table = _table(f"{detail.summary.spec_name} on {where}")
         for subject in subjects:
-            table.add_column(f"{subject.library}\n{subject.version}", justify="right", no_wrap=True)
+            version = version_text(subject.version, subject.commit)
+            table.add_column(f"{subject.library}\n{version}", justify="right", no_wrap=True)
         for case in detail.cases:
             cells = [found.get((case.id, subject.subject)) for subject in subjects]
             table.add_row(case_text(case.title), *map(cell_text, cells))
@@ -56,7 +58,7 @@ def cell_text(cell: Cell | None) -> str:
 def outcome_lines(detail: RunDetail) -> list[str]:
     """Why cells have no number, each reason once with the subjects it befell."""
     titles = {case.id: case.title for case in detail.cases}
-    names = {subject.subject: f"{subject.library} {subject.version}" for subject in detail.subjects}
+    names = {one.subject: f"{one.library} {version_text(one.version, one.commit)}" for one in detail.subjects}
     lines = []
     for cell in detail.cells:
         if cell.outcome:

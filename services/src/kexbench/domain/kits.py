@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
-from kexbench.domain.versions import version_key
+from kexbench.domain.versions import commit_key, version_key
 
 Library = Literal["openssl", "gnutls", "fake"]
 LIBRARIES: tuple[Library, ...] = ("openssl", "gnutls", "fake")
@@ -159,7 +160,7 @@ class KitManifest(_Frozen):
     kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
     library: Library
     version: str = Field(description="as the library reports it, without a distribution's revision")
-    version_key: str = Field(description="sorts as text in version order")
+    version_key: str = Field(description="sorts as text in version order, commits of one version by their history")
     source: str
     build_profile: BuildProfile
     worker: tuple[str, ...] = Field(min_length=1, description="arguments; paths are relative to the kit's folder")
@@ -177,10 +178,11 @@ class KitManifest(_Frozen):
     configure: tuple[str, ...] = Field((), description="words for the library's own configuration, where it was built")
     fips: bool = Field(False, description="whether it holds OpenSSL's FIPS module, with ossl-modules/fips.cnf for it")
     licence: Licence | None = Field(None, description="null in kits from before it")
+    commit: LibraryCommit | None = Field(None, description="that it was built from; null where it is of no commit")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.version_key != version_key(self.version):
+        if self.version_key != _order(self.version, self.commit):
             raise ValueError(f"version_key {self.version_key!r} is not that of version {self.version!r}")
         if self.heap_counter is not None and self.heap_counter not in self.files:
             raise ValueError(f"heap_counter {self.heap_counter!r} is not among the kit's files")
@@ -191,7 +193,7 @@ class KitManifest(_Frozen):
     @classmethod
     def sealed(cls, **fields: Any) -> Self:
         """A manifest with `kit_id` and `version_key` worked out from the other fields."""
-        blank = {**fields, "kit_id": "0" * 16, "version_key": version_key(fields["version"])}
+        blank = {**fields, "kit_id": "0" * 16, "version_key": _order(fields["version"], fields.get("commit"))}
         draft = cls.model_construct(**blank)
         return cls.model_validate({**blank, "kit_id": _identity(draft.model_dump(mode="json"))})
 
@@ -231,7 +233,11 @@ class KitManifest(_Frozen):
         )
 
 
-_WITHOUT: dict[str, Any] = {"heap_counter": None, "configure": [], "fips": False, "licence": None}
+def _order(version: str, commit: LibraryCommit | None) -> str:
+    return commit_key(version, commit.committed_at, commit.authored_at) if commit else version_key(version)
+
+
+_WITHOUT: dict[str, Any] = {"heap_counter": None, "configure": [], "fips": False, "licence": None, "commit": None}
 """Later fields and what their absence means: with that value they don't count, so older manifests keep their ids."""
 
 

@@ -22,6 +22,15 @@ def _in_utc(text: str) -> str:
     return text
 
 
+def moment_of(seconds: int) -> datetime:
+    """Of a clock that may say anything: the nearest that the formats can carry."""
+    try:
+        found = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return LATEST
+    return min(max(found, EARLIEST), LATEST)
+
+
 Moment = Annotated[AwareDatetime, AfterValidator(_plausible)]
 UtcText = Annotated[str, AfterValidator(_in_utc)]
 """ISO 8601, kept as it was written."""

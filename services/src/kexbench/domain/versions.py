@@ -11,6 +11,7 @@ A number is written with its count of digits before it (`3` -> `13`, `10` -> `21
 """
 
 import re
+from datetime import UTC, datetime
 
 _END, _PRE_RELEASE, _LATER, _NUMBER = "+", "!", "-", "."
 _HEAD = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)(?P<letters>[a-z]*)")
@@ -41,6 +42,13 @@ def version_key(version: str) -> str:
         key += _addition(tail["separator"], tail["word"])
         position = tail.end()
     return key + _END
+
+
+def commit_key(version: str, committed_at: datetime, authored_at: datetime) -> str:
+    """Text that sorts a commit of a version behind the version itself, and by its place in history: by when it came to
+    its branch; of commits that came together, which a rebase makes, by when they were written. Raises ValueError."""
+    moments = (moment.astimezone(UTC) for moment in (committed_at, authored_at))
+    return version_key(version) + ".".join(f"{moment:%Y%m%d%H%M%S}" for moment in moments)
 
 
 def covers(version: str, other: str) -> bool:

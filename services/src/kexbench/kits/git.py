@@ -5,13 +5,16 @@ built is what `git archive` gives of it, as releases are made: nothing that isn'
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.kits.errors import KitError, StepFailed
-from kexbench.kits.githistory import Commit, line_of_commits
+from kexbench.kits.githistory import Commit, line_of_commits, told_of
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Progress
@@ -48,11 +51,13 @@ class GitOrigin:
         with locked(self._lock(mirror), attempt.note, attempt.go_on):
             commit = mirror.fetch(match["name"], attempt, refresh=refresh)
             version = _version(ref.library, mirror, commit, attempt)
+            told = told_of(mirror, commit, attempt)
         return Sources(
             version=version,
             identity=commit,
             packages=(Package(name="git commit", version=commit, sha256=None),),
             unpack=lambda folder, within: _unpack(mirror, commit, folder, within),
+            commit=told,
         )
 
     def commits(self, good: SubjectRef, bad: SubjectRef, progress: Progress) -> tuple[Commit, ...]:
@@ -61,14 +66,29 @@ class GitOrigin:
         first, last = (_SOURCE.fullmatch(ref.source) for ref in (good, bad))
         assert first, "the caller wrote it"
         assert last, "the caller wrote it"
-        mirror = self._mirror(first["address"])
+        with self._asking(bad, progress) as (mirror, attempt):
+            return line_of_commits(mirror, first["name"], last["name"], attempt)
+
+    def newest(self, ref: SubjectRef, progress: Progress) -> LibraryCommit:
+        """What a branch leads to now, asked anew. Raises KitError."""
+        match = _SOURCE.fullmatch(ref.source)
+        assert match, "the caller wrote it"
+        with self._asking(ref, progress) as (mirror, attempt):
+            return told_of(mirror, mirror.fetch(match["name"], attempt, refresh=True), attempt)
+
+    @contextmanager
+    def _asking(self, ref: SubjectRef, progress: Progress) -> Iterator[tuple[GitMirror, Attempt]]:
+        """The mirror of a reference's repository, for who makes no kit. Raises KitError."""
+        match = _SOURCE.fullmatch(ref.source)
+        assert match, "the caller wrote it"
+        mirror = self._mirror(match["address"])
         with TemporaryDirectory(prefix="kexbench-") as folder:
             attempt = Attempt(Path(folder), Path(folder) / "log", progress)
             try:
                 with locked(self._lock(mirror), attempt.note):
-                    return line_of_commits(mirror, first["name"], last["name"], attempt)
+                    yield mirror, attempt
             except StepFailed as error:
-                raise KitError(bad, error.stage, error.reason, error.remedy) from error
+                raise KitError(ref, error.stage, error.reason, error.remedy) from error
 
     def _mirror(self, address: str) -> GitMirror:
         return GitMirror(address, self._cache / content_hash(address, length=32))

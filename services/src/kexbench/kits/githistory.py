@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from kexbench.domain.library_commits import SUBJECT_MAX, LibraryCommit
+from kexbench.domain.moments import moment_of
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.gitmirror import WHOLE, GitMirror
 from kexbench.kits.process import Attempt
@@ -42,6 +44,18 @@ def line_of_commits(mirror: GitMirror, good: str, bad: str, attempt: Attempt) ->
     kept = "".join(f"update refs/kexbench/{commit.hash} {commit.hash}\n" for commit in commits)
     mirror.git(["update-ref", "--stdin"], attempt, "fetch", stdin=kept)  # so that no build fetches it again
     return commits
+
+
+def told_of(mirror: GitMirror, commit: str, attempt: Attempt) -> LibraryCommit:
+    """What a commit that the mirror has says of itself. Raises StepFailed."""
+    words = ["log", "--no-walk", f"--format=%ct{_BETWEEN}%at{_BETWEEN}%s", commit, "--"]
+    committed, authored, subject = mirror.git(words, attempt, "resolve").rstrip("\n").split(_BETWEEN, 2)
+    return LibraryCommit(
+        hash=commit,
+        committed_at=moment_of(int(committed)),
+        authored_at=moment_of(int(authored)),
+        subject=_printable(subject)[:SUBJECT_MAX],
+    )
 
 
 def _is_whole(line: list[tuple[str, Commit]], first: str, last: str) -> bool:

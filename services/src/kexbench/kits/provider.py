@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kexbench.domain.kits import BuildProfile, Package, SubjectRef
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
 
@@ -27,6 +28,8 @@ class Resolution:
     arguments: tuple[str, ...] = ()
     configure: tuple[str, ...] = ()
     """Words for the library's own configuration, where it is built."""
+    commit: LibraryCommit | None = None
+    """That the sources are of, where they are of one."""
 
 
 @dataclass(frozen=True)

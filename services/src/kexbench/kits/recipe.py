@@ -82,6 +82,7 @@ class Ingredients:
                 self.worker_source_sha256,
                 self.worker_compiler,
                 _ENVIRONMENT,
+                *([resolution.commit.model_dump(mode="json")] if resolution.commit else []),
             ],
             length=32,
         )
@@ -153,6 +154,7 @@ class Workshop:
             configure=resolution.configure,
             fips=materials.fips_module is not None,
             licence=licence_of(ref.library, resolution.version, files, packages),
+            commit=resolution.commit,
         )
         attempt.note("starting the worker to see that it runs")
         self_test(kit, manifest, attempt)

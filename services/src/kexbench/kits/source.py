@@ -12,6 +12,7 @@ from typing import Protocol
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import BuildProfile, Package, SubjectRef
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.prefix import materials_of
@@ -34,6 +35,7 @@ class Sources:
     identity: str
     packages: tuple[Package, ...]
     unpack: Callable[[Path, Attempt], Path]
+    commit: LibraryCommit | None = None
 
 
 class Origin(Protocol):
@@ -120,6 +122,7 @@ class SourceProvider:
             fingerprint=content_hash(decisive, length=64),
             packages=packages,
             configure=words,
+            commit=sources.commit,
         )
 
     def fetch(self, resolution: Resolution, attempt: Attempt) -> Materials:

@@ -8,6 +8,7 @@ from kexbench.domain.commits import Reason
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError
+from kexbench.planning.follow import follows_only
 from kexbench.planning.plan import subjects_of
 from kexbench.planning.spec import Catalogue
 
@@ -43,9 +44,10 @@ class Faulty:
 
 def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Faulty, ...]:
     """By path. Whether a spec itself is at fault is told when it is planned; of a new version, a spec measures
-    that one and the version before it, since of the others there is history."""
+    that one and the version before it, since of the others there is history. A spec that follows a branch is measured
+    when that has new commits."""
     changed = {path for path, text in now.specs.items() if path not in before.specs or before.specs[path] != text}
-    found = [_changed(path, now.specs[path]) for path in changed]
+    found = [_changed(path, text) for path in changed if not _begins_to_follow(path, text := now.specs[path])]
     if now.catalogue is not None and now.catalogue != before.catalogue:
         try:
             catalogue = read_catalogue(now.catalogue, catalogue_path)
@@ -55,6 +57,11 @@ def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Fau
         others = {path: text for path, text in now.specs.items() if path not in changed and text is not None}
         found += _upgrades(others, catalogue, known)
     return tuple(sorted(found, key=_path))
+
+
+def _begins_to_follow(path: str, text: str | None) -> bool:
+    """Whether a spec has nothing measured by itself: what it follows is looked at from then on."""
+    return text is not None and follows_only(text, path)
 
 
 def _changed(path: str, text: str | None) -> Wanted | Faulty:

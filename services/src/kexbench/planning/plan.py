@@ -10,6 +10,7 @@ from kexbench.domain.pools import LABEL_VALUE, LOCAL
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
 from kexbench.planning.expand import MAX_CASES, count_cases, expand
+from kexbench.planning.follow import followed
 from kexbench.planning.spec import Catalogue, Matrix, Spec
 from kexbench.planning.subjects import UnknownSelector, resolve
 
@@ -40,20 +41,28 @@ def make_plan(
     *,
     pools: Collection[str] = (LOCAL,),
     only: Collection[str] = (),
+    anywhere: bool = False,
 ) -> Plan:
     """The plan of a spec. `invocations` are those that its `resolve` takes on a qualified machine, fixed before
     anything is measured; `pools` are the names of those that there are; `only` are the references of the subjects that
-    are measured, where that is not all. Raises DocumentError with every fault of the spec."""
+    are measured, where that is not all; of a spec that follows a branch, those of its commits, without which it is what
+    the branch leads to when it is built. `anywhere` lets it follow repositories that the catalogue doesn't name. Raises
+    DocumentError with every fault of the spec."""
     document = parse_document(text, file)
     spec, faults = validate(document, Spec)
     subjects, unknown = _subjects(document, catalogue)
+    follow, wrong = followed(document, catalogue, anywhere=anywhere)
     peers, unknown_peers = _peers(document, catalogue)
-    faults += unknown + unknown_peers + _unknown_pools(document, pools) + _too_large(document) + _two_ways(document)
+    faults += (
+        unknown + wrong + unknown_peers + _unknown_pools(document, pools) + _too_large(document) + _two_ways(document)
+    )
     if spec is None or faults:
         raise DocumentError(file, faults)
     if invocations is not None:
         spec = spec.model_copy(update={"measure": spec.measure.model_copy(update={"invocations": invocations})})
     measured = tuple(subject for subject in subjects if not only or subject.reference in only)
+    if follow:
+        subjects = measured = follow.subjects(only)
     plan = _assemble(spec, measured, peers, _sentinel(spec, subjects, catalogue))
     if not plan.cases:
         raise DocumentError(file, [document.fault(("matrix",), "no possible case: " + plan.skipped[0].reason)])

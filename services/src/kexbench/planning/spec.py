@@ -37,6 +37,7 @@ MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
+MAX_EVERY = 10_000
 Item = TypeVar("Item")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = "^([1-9][0-9]{0,5})([smh])$"
@@ -212,13 +213,34 @@ class ReferenceSpec(Written):
     tables: Annotated[list[ReferenceTableSpec], Field(min_length=1, max_length=MAX_REFERENCE_TABLES)]
 
 
+class FollowSpec(Written):
+    """A branch of a library's git repository whose new commits are measured, each beside the one measured before it."""
+
+    library: LibraryName
+    repository: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=200,
+            description="one of the catalogue's repositories of the library: an absolute path, http:// or https://",
+        ),
+    ]
+    branch: Annotated[str, Field(min_length=1, max_length=200)]
+    every: Annotated[
+        int, Field(ge=1, le=MAX_EVERY, description="one of so many new commits; a merge counts as one")
+    ] = 1
+
+
 class Spec(Written):
-    """A benchmark: what is measured, on which libraries, where and how much."""
+    """A benchmark: what is measured, on which libraries, where and how much. It has subjects, or follows a branch."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["subjects"]}, {"required": ["follow"]}]})
 
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Benchmark"]
     metadata: Metadata
-    subjects: Annotated[list[OneLibrary], Field(min_length=1)]
+    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = []
+    follow: FollowSpec | None = None
     pools: Annotated[
         Distinct[PoolName],
         Field(description="names of pools; on a machine that measures by itself there is one, local"),
@@ -253,3 +275,7 @@ class Catalogue(Written):
         None, description="the reference that is frozen and measured beside all others, such as openssl@system"
     )
     libraries: dict[LibraryName, list[CatalogueEntry]]
+    repositories: Annotated[
+        dict[LibraryName, Distinct[str]],
+        Field(description="git repositories of each library whose branches specs may follow; what is in them is run"),
+    ] = {}

@@ -83,7 +83,7 @@ class MeasuredTables(Connection):
             f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED} GROUP BY {columns}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
-        return [SubjectRow(**row) for row in found]
+        return [rows.subject_of(row) for row in found]
 
     def samples(self, selection: Selection) -> list[SampleRow]:
         """Of each cell the newest run's samples; with a run named, that run's."""

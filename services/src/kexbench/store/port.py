@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
+from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
@@ -80,6 +82,7 @@ class SubjectRow:
     build_profile: str
     build_profile_label: str
     kit_id: str
+    commit: LibraryCommit | None = None
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,11 @@ class Store(Protocol):
 
     def heads(self, repository: str) -> dict[str, str]:
         """The commit of each branch that was handled last."""
+        ...
+
+    def add_followed(self, followed: FollowedCommit) -> None: ...
+    def followed(self, repository: str) -> list[FollowedCommit]:
+        """The newest of each following."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...

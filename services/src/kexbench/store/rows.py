@@ -11,8 +11,10 @@ from pydantic import BaseModel
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.commits import HandledCommit
+from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
+from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.domain.samples import Invocation
 from kexbench.domain.schedules import Schedule
@@ -20,7 +22,10 @@ from kexbench.store.port import SubjectRow
 
 Row = dict[str, Any]
 CASE_COLUMNS = (*FIRST_FIELDS, "variation")
-SUBJECT_COLUMNS = ("library", "version", "version_key", "source", "build_profile", "build_profile_label", "kit_id")
+SUBJECT_COLUMNS = (
+    *("library", "version", "version_key", "source"),
+    *("build_profile", "build_profile_label", "kit_id", "commit"),
+)
 
 
 def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
@@ -110,13 +115,24 @@ def commit_row(handled: HandledCommit) -> Row:
     }
 
 
+def followed_row(followed: FollowedCommit) -> Row:
+    return {
+        "repository": followed.following.repository,
+        "following": content_hash(followed.following.model_dump(mode="json")),
+        "handled_at": followed.handled_at,
+        "commit": followed.commit,
+        "content": followed.model_dump_json(),
+    }
+
+
 def deduplication_token(table: str, rows: list[Row]) -> str:
     """Holds the content, since the same token with other data would be dropped silently."""
     return content_hash([table, [{key: str(value) for key, value in row.items()} for row in rows]], length=32)
 
 
 def subject_of(row: Row) -> SubjectRow:
-    return SubjectRow(**{column: row[column] for column in SUBJECT_COLUMNS})
+    commit = LibraryCommit.model_validate_json(row["commit"]) if row["commit"] else None
+    return SubjectRow(**{column: row[column] for column in SUBJECT_COLUMNS} | {"commit": commit})
 
 
 def case_of(row: Row) -> Case:
@@ -147,6 +163,7 @@ def _subject_columns(kit: KitManifest) -> Row:
         "build_profile": kit.build_profile.id,
         "build_profile_label": kit.build_profile.label,
         "kit_id": kit.kit_id,
+        "commit": canonical_json(kit.commit.model_dump(mode="json")) if kit.commit else "",
     }
 
 

@@ -1,8 +1,9 @@
-"""The tables of what asks for runs: schedules, and the commits of watched branches."""
+"""The tables of what asks for runs: schedules, and the commits of watched and of followed branches."""
 
 from datetime import datetime
 
 from kexbench.domain.commits import HandledCommit
+from kexbench.domain.following import FollowedCommit
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.schedules import Schedule
 from kexbench.store import rows
@@ -46,3 +47,14 @@ class TriggerTables(Connection):
             {"repository": repository},
         )
         return {row["branch"]: row["head"] for row in found}
+
+    def add_followed(self, followed: FollowedCommit) -> None:
+        self._insert("followed", [rows.followed_row(followed)])
+
+    def followed(self, repository: str) -> list[FollowedCommit]:
+        found = self._query(
+            "SELECT content FROM followed FINAL WHERE repository = {repository:String}"
+            " ORDER BY following, handled_at DESC LIMIT 1 BY following",
+            {"repository": repository},
+        )
+        return [FollowedCommit.model_validate_json(row["content"]) for row in found]

@@ -7,8 +7,11 @@ from typing import Protocol
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
 from kexbench.api.commits import begin_committed, newest_commits
 from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.following import begin_followed, followed_views
+from kexbench.api.following_models import FollowedSpec, FollowedView
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
+from kexbench.domain.following import FollowedCommit
 from kexbench.store.port import Store, StoreError
 from kexbench.uplink import Refused, Unreachable, Uplink
 
@@ -40,8 +43,26 @@ class Control(Protocol):
         ...
 
 
+class FollowControl(Protocol):
+    """What following branches asks for. All of it raises ControlError, and all of it can be repeated."""
+
+    def followed(self, repository: str) -> Sequence[FollowedView]:
+        """How far each branch was looked through that a spec of the repository follows."""
+        ...
+
+    def run_followed(self, asked: FollowedSpec) -> Check:
+        """Have a commit of a library measured, once; tells its run or the spec's faults."""
+        ...
+
+    def note_followed(self, noted: FollowedCommit) -> None: ...
+
+
+class WatchControl(Control, FollowControl, Protocol):
+    """All that a watcher with everything beside it asks for."""
+
+
 class ApiControl:
-    """Implements Control. The uplink's patience is short: the watcher looks again anyway."""
+    """Implements WatchControl. The uplink's patience is short: the watcher looks again anyway."""
 
     def __init__(self, api: Uplink) -> None:
         self._api = api
@@ -67,9 +88,22 @@ class ApiControl:
         with _telling():
             return self._api.get(CommitPage, f"/commits?repository={repository}&limit={_COMMITS}").commits
 
+    def followed(self, repository: str) -> Sequence[FollowedView]:
+        with _telling():
+            return self._api.get(list[FollowedView], f"/repositories/{repository}/followed")
+
+    def run_followed(self, asked: FollowedSpec) -> Check:
+        with _telling():
+            answer = self._api.send("POST", f"/repositories/{asked.following.repository}/followed-runs", asked)
+        return Check.model_validate_json(answer.content)
+
+    def note_followed(self, noted: FollowedCommit) -> None:
+        with _telling():
+            self._api.send("POST", f"/repositories/{noted.following.repository}/followed", noted)
+
 
 class OwnControl:
-    """Implements Control in the process that holds the store."""
+    """Implements WatchControl in the process that holds the store."""
 
     def __init__(self, store: Store, supplies: Supplies | LocalSupplies, doorbell: Doorbell) -> None:
         self._store = store
@@ -94,6 +128,18 @@ class OwnControl:
     def commits(self, repository: str) -> Sequence[CommitView]:
         with _telling():
             return newest_commits(self._store, repository, _COMMITS).commits
+
+    def followed(self, repository: str) -> Sequence[FollowedView]:
+        with _telling():
+            return followed_views(self._store, repository)
+
+    def run_followed(self, asked: FollowedSpec) -> Check:
+        with _telling():
+            return begin_followed(self._store, self._supplies, asked)
+
+    def note_followed(self, noted: FollowedCommit) -> None:
+        with _telling():
+            self._store.add_followed(noted)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from stat import S_IFDIR, S_ISDIR, S_ISREG
@@ -19,7 +18,7 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from kexbench.domain.commits import NO_COMMIT, Commit
-from kexbench.domain.moments import EARLIEST, LATEST
+from kexbench.domain.moments import moment_of
 from kexbench.domain.repositories import Repository
 from kexbench.planning.commits import Files
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
@@ -72,7 +71,7 @@ class GitSource:
             commit=commit,
             title=self.message(commit).strip().partition("\n")[0][:500],
             author=found.author.partition(b" <")[0].decode(errors="replace")[:200],
-            committed_at=min(max(_moment(found.commit_time), EARLIEST), LATEST),
+            committed_at=moment_of(found.commit_time),
         )
 
     def message(self, commit: str) -> str:
@@ -165,13 +164,6 @@ def _credentials(repository: Repository) -> tuple[str | None, str | None]:
     if repository.password_file is None:
         return repository.username, None
     return repository.username or _USER, Path(repository.password_file).read_text(encoding="utf-8").strip()
-
-
-def _moment(seconds: int) -> datetime:
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return LATEST
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from kexbench.domain.commits import NO_COMMIT, Check, Commit, HandledCommit, Rea
 from kexbench.domain.moments import EARLIEST
 from kexbench.planning.commits import SKIP, Faulty, Wanted, wanted
 from kexbench.watch.control import Control, ControlError
+from kexbench.watch.following import Follower
 from kexbench.watch.source import Source, SourceError
 
 LISTEN_S = 2.0
@@ -27,8 +28,10 @@ class Watcher:
         sources: Sequence[Source],
         clock: Callable[[], datetime],
         say: Callable[[str], None] = _log.info,
+        follower: Follower | None = None,
     ) -> None:
-        """`say` is told what is asked for, and what stands in the way."""
+        """`say` is told what is asked for, and what stands in the way. `follower` looks at what specs follow."""
+        self._follower = follower
         self._control = control
         self._sources = sources
         self._clock = clock
@@ -71,7 +74,7 @@ class Watcher:
         """One that can't be looked at now holds up no other."""
         name = source.repository.name
         try:
-            self._look(source)
+            followed = self._look(source)
         except (ControlError, SourceError) as error:
             if self._troubles.get(name) != str(error):
                 self._say(str(error))
@@ -79,9 +82,10 @@ class Watcher:
             return False
         if self._troubles.pop(name, None):
             self._say(f"repository {name} can be looked at again")
-        return True
+        return followed
 
-    def _look(self, source: Source) -> None:
+    def _look(self, source: Source) -> bool:
+        """Whether all that its specs follow answered as well."""
         known = self._control.heads(source.repository.name)
         heads = source.heads()
         for branch in source.repository.branches:
@@ -91,6 +95,7 @@ class Watcher:
             elif head is not None and head != handled:
                 for commit in source.new_commits(head, handled):
                     self._handle(source, branch, commit, is_head=commit == head)
+        return self._follower is None or self._follower.look(source, heads)
 
     def _begin(self, source: Source, branch: str, head: str | None) -> None:
         """What is there when a branch is first looked at is history; what comes later is news."""

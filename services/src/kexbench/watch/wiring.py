@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from threading import Event, Thread
 
 from kexbench.domain.canonical import content_hash
 from kexbench.forges import forge_of
 from kexbench.watch.announcing import Announcer
-from kexbench.watch.control import Control
+from kexbench.watch.control import Control, WatchControl
+from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from kexbench.wiring import Installation
 
 
 @contextmanager
-def watching(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
+def watching(installation: Installation, control: WatchControl, say: Callable[[str], None]) -> Iterator[Watcher]:
     """A watcher that works for as long as the context lasts, and tells forges what came of it, in threads: a repository
     that takes long to fetch, or a forge that takes long to answer, holds up nobody. Raises DocumentError for wrong
     repositories, and SourceError where no copy can be kept."""
@@ -38,7 +40,7 @@ def watching(installation: Installation, control: Control, say: Callable[[str], 
 
 
 @contextmanager
-def watcher_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[Watcher]:
+def watcher_of(installation: Installation, control: WatchControl, say: Callable[[str], None]) -> Iterator[Watcher]:
     """Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
     copies = installation.settings.home.absolute() / "repositories"
     with ExitStack() as opened:
@@ -46,7 +48,10 @@ def watcher_of(installation: Installation, control: Control, say: Callable[[str]
             opened.enter_context(closing(GitSource(repository, copies / content_hash(repository.url))))
             for repository in installation.repositories()
         ]
-        yield Watcher(control, sources, lambda: datetime.now(UTC), say)
+        clock = partial(datetime.now, UTC)
+        follower = Follower(control, copies / "followed", installation.catalogue, clock, say)
+        opened.enter_context(closing(follower))
+        yield Watcher(control, sources, clock, say, follower)
 
 
 def announcer_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Announcer:

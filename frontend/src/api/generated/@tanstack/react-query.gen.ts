@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { commits, exportSamples, filters, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
-import type { CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { commits, exportSamples, filters, followed, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
+import type { CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -359,6 +359,26 @@ export const repositoryHeadsOptions = (options: Options<RepositoryHeadsData>) =>
         return data;
     },
     queryKey: repositoryHeadsQueryKey(options)
+});
+
+export const followedQueryKey = (options: Options<FollowedData>) => createQueryKey('followed', options);
+
+/**
+ * Followed
+ *
+ * How far each branch was looked through that a spec of a repository follows.
+ */
+export const followedOptions = (options: Options<FollowedData>) => queryOptions<FollowedResponse, FollowedError, FollowedResponse, ReturnType<typeof followedQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await followed({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: followedQueryKey(options)
 });
 
 export const schedulesQueryKey = (options?: Options<SchedulesData>) => createQueryKey('schedules', options);

@@ -1,0 +1,36 @@
+// How subjects are named: a version of a library, or one of its commits.
+import type { SubjectView } from "@/api/generated";
+
+const SHORT_HASH = 7;
+
+type Versioned = Pick<SubjectView, "version" | "commit">;
+type Sourced = Pick<SubjectView, "source" | "commit">;
+
+/** "3.5.7", of a commit "3.6.0-dev 0123abc". */
+export function versionText({ version, commit }: Versioned): string {
+  return commit ? `${version} ${commit.hash.slice(0, SHORT_HASH)}` : version;
+}
+
+/** "debian/trixie", of a commit "2026-11-21, Fix a leak". */
+export function originText({ source, commit }: Sourced): string {
+  return commit ? commitText(commit) : source;
+}
+
+/** The same where there is little room: of a commit its day. */
+export function shortOrigin({ source, commit }: Sourced): string {
+  return commit ? dayOf(commit) : source;
+}
+
+/** "2026-11-21, Fix a leak" */
+export function commitText(commit: NonNullable<SubjectView["commit"]>): string {
+  return [dayOf(commit), commit.subject].filter(Boolean).join(", ");
+}
+
+/** Two points of a history are one place on an axis where this is equal. */
+export function placeOf({ version_key, commit }: Pick<SubjectView, "version_key" | "commit">): string {
+  return `${version_key} ${commit?.hash ?? ""}`;
+}
+
+function dayOf(commit: NonNullable<SubjectView["commit"]>): string {
+  return commit.committed_at.slice(0, 10);
+}

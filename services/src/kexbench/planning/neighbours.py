@@ -1,0 +1,26 @@
+"""Which commit the next one is measured beside: the last one that built. Pure."""
+
+from collections.abc import Sequence
+
+from kexbench.domain.runs import RunState
+
+
+def newest_built(older: str | None, newer: str, *, started: bool, detail: str) -> str | None:
+    """Of two subjects, by their references, that a run which has begun or ended was to measure: the newer that builds.
+    None where neither does. `started` says whether the run had its kits; of one that had not, `detail` names the
+    subjects that did not build. Where it names none, it ended for another reason, and the older one stays."""
+    if started:
+        return newer
+    if newer in detail:
+        return None if older and older in detail else older
+    return newer if older and older in detail else older
+
+
+def is_waiting(state: RunState, *, started: bool) -> bool:
+    """Whether it will be known later whether a run's subjects build."""
+    return state.is_open and not started
+
+
+def chosen(numbers: Sequence[int], every: int) -> tuple[int, ...]:
+    """Of the numbers of commits those that are measured: every n-th, and the last."""
+    return tuple(number for number in numbers if number % every == 0 or number == numbers[-1])

@@ -1,0 +1,107 @@
+"""`kexbench backfill` and what follows a branch by hand, over real git repositories that build a stand-in."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import typer
+
+from kexbench.api.following_models import NeighboursView
+from kexbench.cli.backfill import ends_of, steps_of
+from kexbench.domain.following import LibraryBranch
+from kexbench.domain.runs import RunState
+from kexbench.kits.githistory import Commit
+from tests.cli.stand_in_git import BROKEN
+from tests.cli.test_bisect import StandIn, a_history
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: history }
+subjects: [{ fake: 1.0 }]
+matrix: { protocol: [TLSv1.2], keyExchange: [RSA] }
+measure: { invocations: 2, batches: 2 }
+"""
+BRANCH = LibraryBranch(library="fake", address="/src", branch="master")
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> StandIn:
+    (tmp_path / "history.yaml").write_text(SPEC)
+    return StandIn(tmp_path)
+
+
+def backfill(folder: Path, *more: str) -> list[str]:
+    where = ["--repository", str(folder / "repository"), "--spec", str(folder / "history.yaml")]
+    return ["backfill", "fake", "good..master", *where, "--json", *more]
+
+
+def test_where_nobody_serves_every_second_commit_is_measured_once_and_one_that_does_not_build_is_passed_over(
+    cli: StandIn, tmp_path: Path
+) -> None:
+    _, hashes = a_history(tmp_path / "repository", ["seed=1", "seed=2", BROKEN, "seed=4", "seed=5", "seed=6"])
+    tried = cli(*backfill(tmp_path, "--every", "2", "--dry-run"))
+    assert tried.status == 0, tried.err
+    assert "6 commits, 3 pairs of neighbours, 0 of them asked for before; 3 runs measured here" in tried.err
+    assert {run["state"] for run in tried.json()["runs"]} == {None}
+
+    done = cli(*backfill(tmp_path, "--every", "2"))
+    assert done.status == 0, done.err
+    found = done.json()
+    pairs = [(run["base"], run["commit"], run["state"]) for run in found["runs"]]
+    assert pairs == [
+        (hashes[0], hashes[2], "failed"),
+        (hashes[0], hashes[4], "finished"),
+        (hashes[4], hashes[5], "finished"),
+    ]
+    assert found["passed_over"] == [hashes[2]]
+    again = cli(*backfill(tmp_path, "--every", "2"))
+    assert (again.status, again.json()) == (0, found)
+    assert "3 of them asked for before; 0 runs" in again.err
+
+
+def test_by_hand_a_spec_that_follows_a_branch_plans_its_newest_commit_by_name(
+    cli: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository, hashes = a_history(tmp_path / "repository", ["seed=1", "seed=2"])
+    follows = f"follow: {{ library: fake, repository: {repository.folder}, branch: master }}"
+    spec, catalogue = tmp_path / "follows.yaml", tmp_path / "libraries.yaml"
+    spec.write_text(SPEC.replace("subjects: [{ fake: 1.0 }]", follows))
+    catalogue.write_text(
+        "apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries: {}\n"
+        f"repositories: {{ fake: [{repository.folder}] }}\n"
+    )
+    monkeypatch.setenv("KEXBENCH_CATALOGUE", str(catalogue))
+    told = cli("plan", str(spec), "--json")
+    assert told.status == 0, told.err
+    assert [one["source"].partition("#")[2] for one in told.json()["subjects"]] == [hashes[1]]
+    assert f"fake master: {hashes[1][:12]}, 2023-11-14, Change 1" in told.err
+
+
+@pytest.mark.parametrize("span", ["good", "good..", "..master", "good..-x"])
+def test_what_is_no_span_of_commits_is_told(span: str, tmp_path: Path) -> None:
+    with pytest.raises(typer.BadParameter):
+        ends_of("fake", str(tmp_path), span)
+
+
+def test_what_waits_is_expected_to_build_and_asked_again_the_next_is_compared_with_the_last_that_did() -> None:
+    commits = [Commit(hash=digit * 40, author="", date="", subject="") for digit in "abcd"]
+    broken = BRANCH.reference(commits[1].hash)
+    failed: set[str] = set()
+
+    def ask(asked: list[str]) -> NeighboursView:
+        culprit = bool(failed) and broken.endswith(tuple(asked))
+        state = RunState.FAILED if culprit else RunState.QUEUED
+        detail = f"{broken}: compile failed: make: error" if culprit else ""
+        return NeighboursView(run_id="-".join(asked), state=state, started=False, detail=detail, estimated_s=1)
+
+    def pairs() -> list[tuple[str, str]]:
+        return [(step.base or "", step.commit.hash) for step in steps_of(BRANCH, commits, ask)]
+
+    a, b, c, d = (commit.hash for commit in commits)
+    assert pairs() == [(a, b), (b, c), (c, d)]
+    failed.add(b)
+    assert pairs() == [(a, b), (a, c), (c, d)]
+    assert [step.breaks for step in steps_of(BRANCH, commits, ask)] == [True, False, False]

@@ -1,0 +1,55 @@
+"""Which commits are measured, and beside which."""
+
+import pytest
+
+from kexbench.domain.runs import RunState
+from kexbench.planning.neighbours import chosen, is_waiting, newest_built
+
+A, B = f"openssl@git:/src#{'a' * 40}", f"openssl@git:/src#{'b' * 40}"
+
+
+@pytest.mark.parametrize(
+    ("started", "detail", "built"),
+    [
+        (True, "", B),
+        (True, f"{B}: the runner failed", B),
+        (False, f"{B}: compile failed: make: error", A),
+        (False, f"1 kit could not be built: {A}: error. Look at the pods", B),
+        (False, f"{A}: compile failed: no; {B}: compile failed: no", None),
+        (False, "cancelled by alice", A),
+    ],
+)
+def test_the_next_commit_is_measured_beside_the_newest_that_builds(
+    started: bool, detail: str, built: str | None
+) -> None:
+    assert newest_built(A, B, started=started, detail=detail) == built
+
+
+def test_a_commit_that_was_measured_alone_is_the_next_ones_neighbour_if_it_builds() -> None:
+    assert newest_built(None, B, started=True, detail="") == B
+    assert newest_built(None, B, started=False, detail=f"{B}: compile failed") is None
+
+
+@pytest.mark.parametrize(
+    ("state", "started", "waits"),
+    [
+        (RunState.QUEUED, False, True),
+        (RunState.BUILDING, False, True),
+        (RunState.RUNNING, True, False),
+        (RunState.QUEUED, True, False),
+        (RunState.FAILED, False, False),
+        (RunState.CANCELLED, False, False),
+    ],
+)
+def test_whether_it_builds_is_known_once_a_run_has_its_kits_or_has_ended(
+    state: RunState, started: bool, waits: bool
+) -> None:
+    assert is_waiting(state, started=started) is waits
+
+
+@pytest.mark.parametrize(
+    ("count", "every", "numbers"),
+    [(1, 1, (0,)), (3, 1, (0, 1, 2)), (8, 3, (0, 3, 6, 7)), (7, 3, (0, 3, 6)), (3, 10, (0, 2))],
+)
+def test_every_nth_commit_is_chosen_and_the_last(count: int, every: int, numbers: tuple[int, ...]) -> None:
+    assert chosen(range(count), every) == numbers
