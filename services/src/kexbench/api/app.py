@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
+    bisections,
     commits,
     control,
     exporting,
@@ -99,7 +100,9 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell = doorbell
-    for routes in (reading, queueing, exporting, lab, control, commits, scheduling, supplying, uploading, webhooks):
+    for routes in (
+        *(reading, queueing, exporting, lab, control, bisections, commits, scheduling, supplying, uploading, webhooks),
+    ):
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)

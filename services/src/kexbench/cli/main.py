@@ -13,6 +13,7 @@ import typer
 from kexbench import __version__
 from kexbench.cli import (
     bisect,
+    bisections,
     catalogue,
     cluster,
     commits,
@@ -68,6 +69,7 @@ app.command("run")(run.run)
 app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
 app.command("bisect")(bisect.bisect)
+app.add_typer(bisections.app, name="bisections")
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)

@@ -8,13 +8,14 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from kexbench.domain.bisections import LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits.errors import KitError, StepFailed
-from kexbench.kits.githistory import Commit, line_of_commits
+from kexbench.kits.githistory import line_of_commits
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
-from kexbench.kits.process import Attempt, Progress
+from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.source import Sources
 from kexbench.kits.unbuilt import no_version, told_version, unpack, version_files
 
@@ -55,17 +56,20 @@ class GitOrigin:
             unpack=lambda folder, within: _unpack(mirror, commit, folder, within),
         )
 
-    def commits(self, good: SubjectRef, bad: SubjectRef, progress: Progress) -> tuple[Commit, ...]:
+    def commits(
+        self, good: SubjectRef, bad: SubjectRef, progress: Progress, children: Children | None = None
+    ) -> tuple[LineCommit, ...]:
         """From the one commit of a repository to the other by first parents, both included, oldest first. Raises
-        KitError, also where no such line leads from the one to the other."""
+        KitError, also where no such line leads from the one to the other. `children` are what can be ended from
+        elsewhere."""
         first, last = (_SOURCE.fullmatch(ref.source) for ref in (good, bad))
         assert first, "the caller wrote it"
         assert last, "the caller wrote it"
         mirror = self._mirror(first["address"])
         with TemporaryDirectory(prefix="kexbench-") as folder:
-            attempt = Attempt(Path(folder), Path(folder) / "log", progress)
+            attempt = Attempt(Path(folder), Path(folder) / "log", progress, children=children or Children())
             try:
-                with locked(self._lock(mirror), attempt.note):
+                with locked(self._lock(mirror), attempt.note, attempt.go_on):
                     return line_of_commits(mirror, first["name"], last["name"], attempt)
             except StepFailed as error:
                 raise KitError(bad, error.stage, error.reason, error.remedy) from error

@@ -17,7 +17,7 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 from kexbench.store import migrate, rows
-from kexbench.store.connection import Connection
+from kexbench.store.bisection_rows import BisectionRows
 from kexbench.store.port import (
     EXPORT_COLUMNS,
     HostKindRow,
@@ -59,7 +59,7 @@ RUNS_KEPT = 4
 parse."""
 
 
-class ClickHouseStore(Connection):
+class ClickHouseStore(BisectionRows):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 
     def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:
@@ -103,7 +103,7 @@ class ClickHouseStore(Connection):
         self._insert("runs", [rows.run_row(run)])
 
     def add_event(self, event: RunEvent) -> None:
-        self._insert("run_events", [{**event.model_dump(), "state": str(event.state)}])
+        self._insert("run_events", [{**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt)}])
 
     def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
         """The row in `invocations` is written last: without it nothing of the rest counts."""
@@ -187,7 +187,8 @@ class ClickHouseStore(Connection):
 
     def events(self, run_id: str) -> list[RunEvent]:
         found = self._query(
-            "SELECT run_id, at, state, detail FROM run_events FINAL WHERE run_id = {run_id:String} ORDER BY at, state",
+            "SELECT run_id, at, state, detail, unbuilt FROM run_events FINAL WHERE run_id = {run_id:String}"
+            " ORDER BY at, state",
             {"run_id": run_id},
         )
         return [RunEvent(**row) for row in found]

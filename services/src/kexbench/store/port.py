@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
 from kexbench.domain.hosts import HostFacts
@@ -177,6 +178,27 @@ class Store(Protocol):
 
     def heads(self, repository: str) -> dict[str, str]:
         """The commit of each branch that was handled last."""
+        ...
+
+    def add_bisection(self, bisection: Bisection) -> None: ...
+    def bisection(self, bisection_id: str) -> Bisection | None: ...
+    def bisections(self, limit: int, before: datetime | None = None) -> list[Bisection]:
+        """Newest first; more than `limit` where the last ones were asked for at the same moment."""
+        ...
+
+    def open_bisections(self) -> list[str]:
+        """Ids of those that were neither cancelled nor came to an end since they were asked for last; the oldest
+        first."""
+        ...
+
+    def add_bisection_event(self, event: BisectionEvent) -> None: ...
+    def bisection_events(self, bisection_id: str) -> list[BisectionEvent]:
+        """In their order."""
+        ...
+
+    def add_line(self, line: Line) -> None: ...
+    def line(self, bisection_id: str) -> Line | None:
+        """None where its commits are not known yet."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...
