@@ -15,10 +15,17 @@ const target = join(frontend, "src/api/generated");
 async function generate(output) {
   await createClient({
     input,
-    // The pages read; all they write is what becomes of a run on a cluster.
+    // The pages read; all they write is what becomes of runs and bisections, and that one is begun.
     parser: {
       filters: {
-        operations: { include: ["/^GET /", "/^POST \\/api\\/v1\\/runs\\/{run_id}\\/(cancel|resume)$/"] },
+        operations: {
+          include: [
+            "/^GET /",
+            "/^POST \\/api\\/v1\\/runs\\/{run_id}\\/(cancel|resume)$/",
+            "/^POST \\/api\\/v1\\/bisections$/",
+            "/^POST \\/api\\/v1\\/bisections\\/{bisection_id}\\/(cancel|resume)$/",
+          ],
+        },
       },
     },
     output: { path: output },

@@ -2,6 +2,7 @@
 import { linkOptions } from "@tanstack/react-router";
 import type { ExportSamplesData } from "@/api/generated";
 import {
+  type BisectionsSearch,
   type CommitsSearch,
   type HomeSearch,
   type MachineSearch,
@@ -19,6 +20,9 @@ export const paths = {
   machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
   queue: () => linkOptions({ to: "/queue" }),
   commits: (search: CommitsSearch = {}) => linkOptions({ to: "/commits", search }),
+  bisections: (search: BisectionsSearch = {}) => linkOptions({ to: "/bisections", search }),
+  bisection: (bisectionId: string) =>
+    linkOptions({ to: "/bisections/$bisectionId", params: { bisectionId } }),
   runs: (search: RunsSearch = {}) => linkOptions({ to: "/runs", search }),
   run: (runId: string, search: RunSearch = {}) =>
     linkOptions({ to: "/runs/$runId", params: { runId }, search }),

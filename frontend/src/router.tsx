@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
 import {
+  bisectionsSearch,
   commitsSearch,
   homeSearch,
   machineSearch,
@@ -72,8 +73,32 @@ const commits = createRoute({
   component: lazyRouteComponent(() => import("@/pages/commits"), "CommitsPage"),
 });
 
+const bisections = createRoute({
+  getParentRoute: () => root,
+  path: "/bisections",
+  validateSearch: bisectionsSearch,
+  component: lazyRouteComponent(() => import("@/pages/bisections"), "BisectionsPage"),
+});
+
+const bisection = createRoute({
+  getParentRoute: () => root,
+  path: "/bisections/$bisectionId",
+  component: lazyRouteComponent(() => import("@/pages/bisection"), "BisectionPage"),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, series, scaling, machine, queue, runs, run, commits]),
+  routeTree: root.addChildren([
+    home,
+    series,
+    scaling,
+    machine,
+    queue,
+    runs,
+    run,
+    commits,
+    bisections,
+    bisection,
+  ]),
   parseSearch,
   stringifySearch,
   scrollRestoration: true,

@@ -59,6 +59,10 @@ export interface RunsSearch {
   before?: string;
 }
 
+export interface BisectionsSearch {
+  before?: string;
+}
+
 export interface CommitsSearch {
   /** absent: all */
   repository?: string;
@@ -103,6 +107,10 @@ export function machineSearch(raw: Raw): MachineSearch {
 }
 
 export function runsSearch(raw: Raw): RunsSearch {
+  return compact({ before: text(raw.before) });
+}
+
+export function bisectionsSearch(raw: Raw): BisectionsSearch {
   return compact({ before: text(raw.before) });
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
@@ -248,6 +249,36 @@ def a_handled_commit(
     """One that was handled so many minutes after noon."""
     commit = a_commit(title, repository=repository, branch=branch)
     return HandledCommit(commit=commit, handled_at=NOON + timedelta(minutes=minutes), checks=checks, note=note)
+
+
+def a_bisection(bisection_id: str = "b" * 20, *, minutes: float = 0) -> Bisection:
+    """One that was asked for so many minutes after noon."""
+    return Bisection(
+        bisection_id=bisection_id,
+        asked_at=NOON + timedelta(minutes=minutes),
+        asked_by="alice",
+        library="fake",
+        address="https://example.org/fake.git",
+        good="v1",
+        bad="main",
+        cases=a_plan().cases,
+        pool="local",
+        invocations=6,
+    )
+
+
+def a_bisection_event(
+    kind: BisectionEventKind = BisectionEventKind.ASKED, *, of: str = "b" * 20, minutes: float = 0, detail: str = ""
+) -> BisectionEvent:
+    return BisectionEvent(bisection_id=of, at=NOON + timedelta(minutes=minutes), kind=kind, detail=detail)
+
+
+def a_line(bisection_id: str = "b" * 20, commits: int = 3) -> Line:
+    found = (
+        LineCommit(hash=f"{number:040x}", author="Ada <ada@example.org>", date="2026-01-01", subject=f"Change {number}")
+        for number in range(commits)
+    )
+    return Line(bisection_id=bisection_id, commits=tuple(found))
 
 
 def a_ticket(run: Run, job: int = 0) -> Ticket:

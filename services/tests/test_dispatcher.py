@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, Turn
+from kexbench.api.bisection_models import WantedLine
+from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, ControlError, Dispatcher, Turn
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
-from kexbench.execution.argo.cluster import ClusterError, Phase, PodView
+from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView
 from kexbench.execution.argo.workflows import WantedKit
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.fake_cluster import FakeCluster
@@ -287,6 +288,64 @@ def test_a_run_that_a_newer_one_supersedes_is_cancelled_before_it_begins() -> No
     assert stage.state() is RunState.CANCELLED
     assert "superseded by run newer" in stage.details
     assert stage.cluster.submitted == []
+
+
+WANTED = WantedLine(
+    bisection_id="b" * 20,
+    series=2,
+    good="fake@git:https://example.org/fake.git#v1",
+    bad="fake@git:https://example.org/fake.git#main",
+    pool="amd-epyc",
+)
+LINE = f"kexbench-line-{WANTED.bisection_id}-2"
+
+
+def test_the_commits_of_a_bisection_are_found_in_one_pod_that_can_build_and_asked_for_once() -> None:
+    stage = Stage()
+    stage.control.wanted_line = WANTED
+    stage.tick(3)
+    (manifest,) = [one for one in stage.cluster.submitted if one["metadata"]["name"] == LINE]
+    (template,) = [one for one in manifest["spec"]["templates"] if "container" in one]
+    assert template["container"]["image"] == SETTINGS.builder_image
+    assert template["container"]["command"][-1] == "line"
+    environment = {one["name"]: one.get("value") for one in template["container"]["env"]}
+    assert environment["KEXBENCH_BISECTION_ID"] == WANTED.bisection_id
+    assert (environment["KEXBENCH_GOOD"], environment["KEXBENCH_BAD"]) == (WANTED.good, WANTED.bad)
+    assert template["metadata"]["labels"][names.RUN] == WANTED.bisection_id
+    assert stage.control.troubles == []
+
+
+def test_commits_that_are_not_found_are_given_up_with_what_the_pod_said() -> None:
+    stage = Stage()
+    stage.control.wanted_line = WANTED
+    stage.tick()
+    task = TaskView(WANTED.bad, Phase.FAILED, "main: Error (exit code 2): there is no branch main")
+    stage.cluster.found[LINE] = replace(stage.cluster.found[LINE], phase=Phase.FAILED, tasks=(task,))
+    stage.tick(2)
+    (trouble,) = stage.control.troubles
+    assert trouble == (
+        "its commits could not be found: main: Error (exit code 2): there is no branch main. "
+        f"Look at the pod of workflow {LINE}, and resume the bisection"
+    )
+
+
+def test_a_bisection_whose_pool_is_gone_is_given_up_in_words() -> None:
+    stage = Stage()
+    stage.control.wanted_line = WANTED.model_copy(update={"pool": "gone"})
+    stage.tick()
+    assert stage.control.troubles[0].startswith("there is no pool gone on this cluster any more")
+
+
+def test_bisections_that_can_not_be_kept_hold_up_no_run() -> None:
+    stage = Stage()
+    stage.control.wanted_line = WANTED
+
+    def refuse(*_: object) -> object:
+        raise ControlError("the API: no")
+
+    stage.control.advance_bisections = refuse  # type: ignore[method-assign,assignment]
+    assert not stage.tick(2)
+    assert stage.state() is RunState.RUNNING
 
 
 Move = Callable[[Stage], object]

@@ -10,6 +10,7 @@ import pytest
 from kexbench import measurer
 from kexbench.api.control import queue_run, record
 from kexbench.api.queueing import as_queued
+from kexbench.domain.bisections import BisectionEventKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.schedules import Schedule
@@ -19,7 +20,8 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import OpenRunRow
 from kexbench.wiring import Installation
-from tests.builders import CATALOGUE, NOON, SPEC, a_plan, a_run, an_event
+from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan, a_run, an_event
+from tests.kits.repositories import a_repository
 
 NIGHTLY = SPEC.replace("name: example", "name: nightly")
 
@@ -131,3 +133,33 @@ def test_a_schedule_that_cannot_be_planned_is_told_once_a_time_and_holds_up_no_o
     assert [run.plan.spec_name for run in empty_store.runs(10)] == ["nightly"]
     (told,) = (line for line in said if line.startswith("schedule gone"))
     assert "there is no pool 'pool-z'" in told
+
+
+def test_commits_of_a_bisection_are_found_between_runs_and_its_first_run_has_its_turn(
+    one: Measurer, empty_store: ClickHouseStore, said: list[str], tmp_path: Path
+) -> None:
+    repository = a_repository(tmp_path / "source")
+    good, bad = (repository.commit(patch) for patch in range(2))
+    bisection = a_bisection().model_copy(update={"address": str(repository.folder), "good": good, "bad": "master"})
+    empty_store.add_bisection_event(a_bisection_event())
+    empty_store.add_bisection(bisection)
+    one._once()
+    line = empty_store.line(bisection.bisection_id)
+    assert line is not None
+    assert [commit.hash for commit in line.commits] == [good, bad]
+    assert newest(empty_store, bisection.run_id(0))[0] is RunState.FAILED
+    assert f"measuring run {bisection.run_id(0)} of bisect-fake-bbbbbbbb" in said
+    one._once()
+    assert [run.run_id for run in empty_store.runs(5)] == [bisection.run_id(0)], "it waits for somebody to resume it"
+
+
+def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(
+    one: Measurer, empty_store: ClickHouseStore, said: list[str], tmp_path: Path
+) -> None:
+    empty_store.add_bisection_event(a_bisection_event())
+    empty_store.add_bisection(a_bisection().model_copy(update={"address": str(tmp_path / "nowhere")}))
+    queued(empty_store, "another")
+    one._once()
+    event = empty_store.bisection_events("b" * 20)[-1]
+    assert (event.kind, "there is no repository" in event.detail) == (BisectionEventKind.WAITS, True)
+    assert "measuring run another of example" in said

@@ -31,6 +31,9 @@ export function Layout() {
           <Link {...paths.commits()} activeOptions={{ includeSearch: false }}>
             Commits
           </Link>
+          <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
+            Bisections
+          </Link>
         </nav>
       </header>
       <main id="content" tabIndex={-1}>

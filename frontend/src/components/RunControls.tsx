@@ -1,12 +1,11 @@
 // Cancelling and resuming a run that was queued, where the API offers it.
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useEffect } from "react";
 import { cancelRun, type RunDetail, resumeRun } from "@/api/generated";
-import { isRefusedCaller } from "@/api/problem";
-import { forgetToken, knownToken } from "@/api/token";
+import { knownToken } from "@/api/token";
 import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
 import { type Control, ControlDialog, controlTitle } from "./ControlDialog";
+import { useAsking } from "./use-asking";
 
 interface Props {
   run: RunDetail;
@@ -15,62 +14,38 @@ interface Props {
 }
 
 export function RunControls({ run, heading }: Props) {
-  const queries = useQueryClient();
-  const [shown, show] = useState<{ control: Control; asksToken: boolean }>();
-  const asked = useMutation({
-    mutationFn: (control: Control) => {
-      const request = {
-        path: { run_id: run.summary.run_id },
-        auth: knownToken(),
-        throwOnError: true,
-      } as const;
-      return control === "cancel" ? cancelRun(request) : resumeRun(request);
-    },
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      show(undefined);
-    },
-    onError: async (error, control) => {
-      if (isRefusedCaller(error)) {
-        forgetToken();
-        show({ control, asksToken: true });
-      } else {
-        show(undefined);
-        await queries.invalidateQueries();
-      }
-    },
+  const { shown, press, close, send, isBusy, isDone, refusal, trouble } = useAsking((control: Control) => {
+    const request = {
+      path: { run_id: run.summary.run_id },
+      auth: knownToken(),
+      throwOnError: true,
+    } as const;
+    return control === "cancel" ? cancelRun(request) : resumeRun(request);
   });
   useEffect(() => {
-    if (asked.isSuccess) heading.current?.focus({ preventScroll: true });
-  }, [asked.isSuccess, heading]);
-
-  const isRefused = isRefusedCaller(asked.error);
-  const press = (control: Control) => {
-    const asksToken = knownToken() === undefined;
-    asked.reset();
-    if (asksToken || control === "cancel") show({ control, asksToken });
-    else asked.mutate(control);
-  };
+    if (isDone) heading.current?.focus({ preventScroll: true });
+  }, [isDone, heading]);
   return (
     <>
       {run.controls.length > 0 && (
         <p className="actions">
           {run.controls.map((control) => (
-            <button key={control} type="button" onClick={() => press(control)}>
+            <button key={control} type="button" onClick={() => press(control, control === "cancel")}>
               {controlTitle(control)}
             </button>
           ))}
         </p>
       )}
-      {asked.isError && !isRefused && <Failed error={asked.error} />}
+      {trouble !== null && <Failed error={trouble} />}
       {shown && (
         <ControlDialog
-          {...shown}
+          control={shown.asked}
+          asksToken={shown.asksToken}
           isLocal={run.summary.pools.includes(LOCAL)}
-          refusal={isRefused ? asked.error : null}
-          isBusy={asked.isPending}
-          confirm={() => asked.mutate(shown.control)}
-          close={() => show(undefined)}
+          refusal={refusal}
+          isBusy={isBusy}
+          confirm={() => send(shown.asked)}
+          close={close}
         />
       )}
     </>

@@ -8,6 +8,7 @@ const ASKED_BY: Record<QueueEntry["trigger"], string> = {
   library: "A commit that brought a new version",
   api: "Somebody asked for it",
   "command-line": "A command measures it",
+  bisection: "A bisection",
   schedule: "A schedule",
   backfill: "A backfill",
 };

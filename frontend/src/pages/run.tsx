@@ -7,10 +7,12 @@ import { filtersOptions, runOptions } from "@/api/generated/@tanstack/react-quer
 import { Heatmap } from "@/charts/Heatmap";
 import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
+import { questionsOf } from "@/components/bisection-model";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
 import { EventSection } from "@/components/EventSection";
+import { FindCommit } from "@/components/FindCommit";
 import { HostSelect } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
@@ -77,6 +79,14 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <RunControls key={summary.run_id} run={run} heading={heading} />
       <SentinelNotice sentinel={run.sentinel} />
       <Cells run={run} search={search} />
+      {questionsOf(run).map((question) => (
+        <FindCommit
+          key={`${question.repository} ${question.good} ${question.bad}`}
+          question={question}
+          specText={run.spec_text}
+          pools={summary.pools}
+        />
+      ))}
       <OutcomeSection run={run} />
       <ReferenceSection run={run} />
       <EventSection events={run.events} />

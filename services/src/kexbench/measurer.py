@@ -10,15 +10,21 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 
+from kexbench.api.bisecting import advance, give_up_line, keep_line
 from kexbench.api.control import claim, record, stirred
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.problems import ProblemError
 from kexbench.api.queueing import as_queued
 from kexbench.api.scheduling import begin_run
 from kexbench.client import ApiError, deliver_run
+from kexbench.domain.bisections import Line
+from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.execution.measuring import INTERRUPTED, MeasuringProcess
+from kexbench.kits import KitError
+from kexbench.kits.git import GitOrigin
+from kexbench.kits.process import Children, Ended
 from kexbench.planning.queue import next_run, superseded
 from kexbench.planning.schedule import due
 from kexbench.service import ServiceUnavailable
@@ -48,6 +54,8 @@ class Measurer:
         self._clock = clock
         self._ending = Event()
         self._process: MeasuringProcess | None = None
+        self._origin = GitOrigin(installation.settings.cache)
+        self._git = Children()
         self._refused: dict[str, datetime] = {}
         """Times of schedules whose run could not be planned, by the schedule's name."""
 
@@ -70,6 +78,7 @@ class Measurer:
             with suppress(ProcessLookupError):
                 self._process.kill()
         self._ending.set()
+        self._git.end()
         stirred.set()
 
     def _once(self) -> None:
@@ -83,6 +92,7 @@ class Measurer:
         if self._ending.is_set():
             return
         self._keep_schedules()
+        self._keep_bisections()
         queue = [as_queued(row) for row in self._rows()]
         for run_id, newer in superseded(queue).items():
             record(self._store, run_id, RunState.CANCELLED, f"superseded by run {newer}")
@@ -154,3 +164,23 @@ class Measurer:
             except ProblemError as error:
                 self._refused[schedule.name] = time
                 self._say(f"schedule {schedule.name}: no run of {time}: {error.detail}")
+
+    def _keep_bisections(self) -> None:
+        """Git works while nothing is measured, as building does."""
+        lines = advance(self._store, self._supplies)
+        for wanted in lines:
+            bisection = self._store.bisection(wanted.bisection_id)
+            assert bisection is not None, "it was just told"
+            self._say(f"bisection {wanted.bisection_id}: looking for the commits from {wanted.good} to {wanted.bad}")
+            good, bad = SubjectRef.parse(wanted.good), SubjectRef.parse(wanted.bad)
+            try:
+                commits = self._origin.commits(good, bad, self._say, self._git)
+            except (KitError, OSError) as error:
+                if not self._ending.is_set():
+                    give_up_line(self._store, bisection, wanted.series, str(error))
+                continue
+            except Ended:
+                return
+            keep_line(self._store, Line(bisection_id=wanted.bisection_id, commits=commits))
+        if lines:
+            advance(self._store, self._supplies)

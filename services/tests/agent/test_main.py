@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.agent import __main__ as agent
-from kexbench.agent.environment import BuilderPod, JobPod, SchedulePod
+from kexbench.agent.environment import BuilderPod, JobPod, LinePod, SchedulePod
 from kexbench.agent.measure import NotIsolated, RunnerFailed
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
@@ -26,7 +26,11 @@ ENVIRONMENT = {
     "NODE_NAME": "node",
     "REFERENCE": "fake@1.0",
     "ARCHITECTURE": "x86_64",
+    "BISECTION_ID": "bisection",
+    "GOOD": "fake@git:https://example.org/fake.git#v1",
+    "BAD": "fake@git:https://example.org/fake.git#main",
 }
+UNFOUND = KitError("fake@git:https://example.org/fake.git#main", "resolve", "there is no branch main")
 UNMADE = KitError("fake@1.0", "compile", "the compiler says no", "install another", Path("/var/lib/kexbench/log"))
 
 
@@ -48,10 +52,14 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("measure", Unreachable("nobody answers"), 1, "nobody answers"),
         ("measure", RunnerFailed("the runner ended with status 2"), 1, "the runner ended with status 2"),
         ("fetch", DamagedKit("kit 0 is damaged"), 2, "kit 0 is damaged"),
+        ("find_line", None, 0, ""),
+        ("find_line", UNFOUND, 2, f"{UNFOUND}"),
+        ("build", KitError("fake@1.0", "fetch", "no network"), 2, "fake@1.0: fetch failed: no network"),
+        ("build", KitError("fake@1.0", "compile", "the disk is full"), 2, "fake@1.0: compile failed: the disk is full"),
         (
             "build",
             UNMADE,
-            2,
+            6,
             "fake@1.0: compile failed: the compiler says no; remedy: install another; log: /var/lib/kexbench/log",
         ),
         ("measure", NotIsolated("shared; say best-effort"), 4, "shared; say best-effort"),
@@ -75,7 +83,7 @@ def test_every_end_has_its_status_and_says_why(
         return end
 
     monkeypatch.setattr(agent, action, do)
-    assert agent.main([action]) == status
+    assert agent.main([action.removeprefix("find_")]) == status
     said = capsys.readouterr().err.splitlines()
     assert said == ([last_line] if last_line else [])
 
@@ -88,7 +96,7 @@ def test_what_it_cannot_do_is_told_with_what_it_can(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert agent.main(arguments) == 2
-    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build, submit is to be done, {says}"
+    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build, line, submit is to be done, {says}"
 
 
 def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,21 +109,23 @@ def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_to_do_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[JobPod | BuilderPod | SchedulePod] = []
+    seen: list[JobPod | BuilderPod | LinePod | SchedulePod] = []
 
-    def do(pod: JobPod | BuilderPod | SchedulePod, api: Uplink, say: Callable[[str], None]) -> None:
+    def do(pod: JobPod | BuilderPod | LinePod | SchedulePod, api: Uplink, say: Callable[[str], None]) -> None:
         seen.append(pod)
 
     monkeypatch.setattr(agent, "fetch", do)
     monkeypatch.setattr(agent, "build", do)
+    monkeypatch.setattr(agent, "find_line", do)
     monkeypatch.setattr(agent, "submit", do)
-    agent.main(["fetch"])
-    agent.main(["build"])
-    agent.main(["submit"])
-    job, builder, schedule = seen
+    for action in ("fetch", "build", "line", "submit"):
+        agent.main([action])
+    job, builder, line, schedule = seen
     assert isinstance(job, JobPod)
     assert (job.path, job.attempt, job.cpus, job.work) == ("/runs/run/jobs/job", 4, 2, Path("/var/lib/kexbench"))
     assert isinstance(builder, BuilderPod)
     assert (builder.reference, builder.architecture) == ("fake@1.0", "x86_64")
+    assert isinstance(line, LinePod)
+    assert (line.bisection_id, line.good[-2:], line.bad[-4:]) == ("bisection", "v1", "main")
     assert isinstance(schedule, SchedulePod)
     assert (schedule.schedule, schedule.scheduled_time) == ("nightly", "2026-01-01T03:00:00Z")

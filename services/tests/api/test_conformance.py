@@ -21,7 +21,20 @@ from kexbench.schemas import generated_files
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.api.conftest import SECRET, ClientOf
-from tests.builders import NOON, REFERENCE, SPEC, a_handled_commit, a_kit, a_run, an_event, an_invocation, an_outcome
+from tests.builders import (
+    NOON,
+    REFERENCE,
+    SPEC,
+    a_bisection,
+    a_bisection_event,
+    a_handled_commit,
+    a_kit,
+    a_line,
+    a_run,
+    an_event,
+    an_invocation,
+    an_outcome,
+)
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
@@ -34,7 +47,7 @@ document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.
 @pytest.fixture(scope="module")
 def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
     """An application whose store holds two runs with numbers, outcomes, a sentinel, thread counts and an A/A pair, and
-    commits with a run and with faults."""
+    commits with a run and with faults, and a bisection that was only just asked for."""
     store = ClickHouseStore(warm_chdb, "conformance", EngineClauses())
     store.migrate()
     for day, run_id in enumerate(("one", "two")):
@@ -50,6 +63,9 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
             store.add_invocation(run, invocation)
     store.add_commit(a_handled_commit(checks=(Check(path="quick.yaml", reason=Reason.SPEC, run_id="one"),)))
     store.add_commit(a_handled_commit("a broken one", minutes=1))
+    store.add_bisection(a_bisection())
+    store.add_bisection_event(a_bisection_event())
+    store.add_line(a_line())
     yield create_app(store, LocalGatekeeper(SECRET), None)
     store.close()
 

@@ -8,9 +8,9 @@ import typer
 
 from kexbench.api.following_models import NeighboursView
 from kexbench.cli.backfill import ends_of, steps_of
+from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.runs import RunState
-from kexbench.kits.githistory import Commit
 from tests.cli.stand_in_git import BROKEN
 from tests.cli.test_bisect import StandIn, a_history
 
@@ -87,7 +87,7 @@ def test_what_is_no_span_of_commits_is_told(span: str, tmp_path: Path) -> None:
 
 
 def test_what_waits_is_expected_to_build_and_asked_again_the_next_is_compared_with_the_last_that_did() -> None:
-    commits = [Commit(hash=digit * 40, author="", date="", subject="") for digit in "abcd"]
+    commits = [LineCommit(hash=digit * 40, author="", date="", subject="") for digit in "abcd"]
     broken = BRANCH.reference(commits[1].hash)
     failed: set[str] = set()
 

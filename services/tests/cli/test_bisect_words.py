@@ -7,9 +7,11 @@ import pytest
 import typer
 
 from kexbench.analysis.bisect import Found, Next, Unsure, next_step
-from kexbench.cli.bisect_notes import CaseLogs, Failure, Measurement, Notes, NotesFile
-from kexbench.cli.bisect_words import Answer, answer, print_answer
-from kexbench.kits.githistory import Commit
+from kexbench.analysis.bisect_answer import answer
+from kexbench.analysis.bisect_notes import CaseLogs, Failure, Measurement, Notes
+from kexbench.cli.bisect_notes import NotesFile
+from kexbench.cli.bisect_words import print_answer
+from kexbench.domain.bisections import BisectionAnswer, LineCommit
 from tests.builders import ECDSA, RSA, a_plan
 
 CASES = tuple(case for case in a_plan().cases if case.case_id == RSA)
@@ -30,7 +32,9 @@ def some_notes(
         library="fake",
         address="/src/fake",
         commits=tuple(
-            Commit(hash=hashed(number), author="Ada <ada@example.org>", date="2026-01-01", subject=f"Change {number}")
+            LineCommit(
+                hash=hashed(number), author="Ada <ada@example.org>", date="2026-01-01", subject=f"Change {number}"
+            )
             for number in range(commits)
         ),
         case_ids=(RSA,),
@@ -46,7 +50,7 @@ def some_notes(
     )
 
 
-def told(notes: Notes, found: Next | None) -> Answer:
+def told(notes: Notes, found: Next | None) -> BisectionAnswer:
     return answer(notes, CASES, NAMES, 10, found)
 
 
@@ -98,9 +102,9 @@ def test_a_commit_between_the_ends_divides_the_search() -> None:
     notes = some_notes({5: (0.0,) * 30}, commits=16)
     found = next_step(notes.search(10))
     assert isinstance(found, Unsure)
-    says = told(notes, found)["says"]
+    says = told(notes, found).says
     assert says.startswith("Cannot say: more than one commit changed the cost. 05aaaaaaaaaa costs neither what v1 nor")
-    assert told(notes, found)["verdict"] == "cannot say"
+    assert told(notes, found).verdict == "cannot say"
 
 
 def test_a_cost_that_went_down_is_called_less() -> None:
@@ -114,7 +118,7 @@ def test_a_cost_that_went_down_is_called_less() -> None:
     cheaper = notes.model_copy(update={"measured": measured})
     found = next_step(cheaper.search(10))
     assert isinstance(found, Found)
-    assert "whose handshakes cost less" in told(cheaper, found)["says"]
+    assert "whose handshakes cost less" in told(cheaper, found).says
 
 
 def test_a_case_without_a_step_says_nothing_of_where_it_is() -> None:
@@ -139,8 +143,7 @@ def test_what_was_built_in_vain_counts_as_a_build() -> None:
 def test_notes_are_found_again_by_the_same_question_only(tmp_path: Path) -> None:
     asked = some_notes({}).model_copy(update={"measured": ()})
     file = NotesFile(tmp_path, asked)
-    file.measured(some_notes({}).measured[0])
-    file.failed(3, "make: it fails", built=False)
+    file.write(some_notes({}).with_failure(3, "make: it fails", built=False))
     again = NotesFile(tmp_path, asked)
     again.read()
     assert again.notes == file.notes != asked
@@ -150,3 +153,14 @@ def test_notes_are_found_again_by_the_same_question_only(tmp_path: Path) -> None
     file.path.write_text("{}")
     with pytest.raises(typer.BadParameter, match="--anew begins without it"):
         again.read()
+
+
+def test_one_process_at_a_time_searches_for_the_same(tmp_path: Path) -> None:
+    asked = some_notes({})
+    with NotesFile(tmp_path, asked).held():
+        with NotesFile(tmp_path, asked.model_copy(update={"invocations": 12})).held():
+            pass
+        with pytest.raises(typer.BadParameter, match="another process searches for just this"):
+            NotesFile(tmp_path, asked).held().__enter__()
+    with NotesFile(tmp_path, asked).held():
+        pass

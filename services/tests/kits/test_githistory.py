@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.domain.bisections import LineCommit
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.git import GitOrigin
-from kexbench.kits.githistory import Commit
 from kexbench.kits.process import Attempt
 
 from .repositories import Published, Repository
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
 def between(
     tmp_path: Path, good: str, bad: str, *, address: str = "", said: list[str] | None = None
-) -> tuple[Commit, ...]:
+) -> tuple[LineCommit, ...]:
     first, last = (SubjectRef.parse(f"openssl@git:{address or tmp_path / 'repository'}#{name}") for name in (good, bad))
     return GitOrigin(tmp_path / "cache").commits(first, last, (lambda _: None) if said is None else said.append)
 

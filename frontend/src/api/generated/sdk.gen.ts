@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -149,6 +149,58 @@ export const openRun = <ThrowOnError extends boolean = false>(options: Options<O
 export const knownKits = <ThrowOnError extends boolean = false>(options: Options<KnownKitsData, ThrowOnError>) => (options.client ?? client).get<KnownKitsResponses, KnownKitsErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/runs/{run_id}/kits',
+    ...options
+});
+
+/**
+ * Bisections
+ *
+ * Bisections, newest first.
+ */
+export const bisections = <ThrowOnError extends boolean = false>(options?: Options<BisectionsData, ThrowOnError>) => (options?.client ?? client).get<BisectionsResponses, BisectionsErrors, ThrowOnError>({ url: '/api/v1/bisections', ...options });
+
+/**
+ * Begin Bisection
+ *
+ * Search for the commit that changed what handshakes cost. The same question is the same bisection: asking again
+ * begins no other unless `anew` says so; more builds than before go on from what is known.
+ */
+export const beginBisection = <ThrowOnError extends boolean = false>(options: Options<BeginBisectionData, ThrowOnError>) => (options.client ?? client).post<BeginBisectionResponses, BeginBisectionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/bisections',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Bisection
+ *
+ * One bisection: its commits, what is known of each, its runs, and the answer once there is one.
+ */
+export const bisection = <ThrowOnError extends boolean = false>(options: Options<BisectionData, ThrowOnError>) => (options.client ?? client).get<BisectionResponses, BisectionErrors, ThrowOnError>({ url: '/api/v1/bisections/{bisection_id}', ...options });
+
+/**
+ * Cancel Bisection
+ *
+ * Ask for nothing more, and for the end of the run under way. What is measured by then is kept.
+ */
+export const cancelBisection = <ThrowOnError extends boolean = false>(options: Options<CancelBisectionData, ThrowOnError>) => (options.client ?? client).post<CancelBisectionResponses, CancelBisectionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/bisections/{bisection_id}/cancel',
+    ...options
+});
+
+/**
+ * Resume Bisection
+ *
+ * Go on from what is known: with the run that failed or was cancelled, or with the search for the commits.
+ */
+export const resumeBisection = <ThrowOnError extends boolean = false>(options: Options<ResumeBisectionData, ThrowOnError>) => (options.client ?? client).post<ResumeBisectionResponses, ResumeBisectionErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/bisections/{bisection_id}/resume',
     ...options
 });
 

@@ -9,7 +9,49 @@ export type ClientOptions = {
  *
  * Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first.
  */
-export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'backfill';
+export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'bisection' | 'backfill';
+
+/**
+ * ToldCommit
+ *
+ * A commit that may be the first bad one, or that cannot be measured.
+ */
+export type ToldCommit = {
+    /**
+     * Hash
+     */
+    hash: string;
+    /**
+     * Author
+     */
+    author: string;
+    /**
+     * Date
+     */
+    date: string;
+    /**
+     * Subject
+     */
+    subject: string;
+    /**
+     * Number
+     *
+     * in the line, from 0
+     */
+    number: number;
+    /**
+     * Probability
+     *
+     * that it is the first bad one
+     */
+    probability: number;
+    /**
+     * Fails
+     *
+     * why it cannot be measured
+     */
+    fails: string | null;
+};
 
 /**
  * Timer
@@ -807,6 +849,12 @@ export type RunEvent = {
      * Detail
      */
     detail?: string;
+    /**
+     * Unbuilt
+     *
+     * of `failed`: references of kits whose sources do not build
+     */
+    unbuilt?: Array<string>;
 };
 
 /**
@@ -2388,6 +2436,22 @@ export type Filters = {
 };
 
 /**
+ * End
+ */
+export type End = {
+    /**
+     * Name
+     *
+     * as somebody wrote it
+     */
+    name: string;
+    /**
+     * Hash
+     */
+    hash: string;
+};
+
+/**
  * CommitView
  *
  * A commit that says something of a spec.
@@ -2467,6 +2531,428 @@ export type CommitPage = {
      * pass as `before` for the next page; null at the end
      */
     next_before: string | null;
+};
+
+/**
+ * CaseStep
+ *
+ * The cost of the bad end relative to the good one in one case, over all measurements.
+ */
+export type CaseStep = {
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Changed
+     *
+     * whether the search follows it
+     */
+    changed: boolean;
+    /**
+     * Ratio
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * High
+     */
+    high: number;
+};
+
+/**
+ * BisectionWanted
+ *
+ * Which commit of a library changed what handshakes cost?
+ */
+export type BisectionWanted = {
+    /**
+     * Library
+     */
+    library: 'openssl' | 'gnutls' | 'fake';
+    /**
+     * Repository
+     *
+     * an http(s) address; on one machine also a path on it
+     */
+    repository: string;
+    /**
+     * Good
+     *
+     * a branch, tag or hash, before the change
+     */
+    good: string;
+    /**
+     * Bad
+     *
+     * a later one, behind it
+     */
+    bad: string;
+    /**
+     * Cases
+     *
+     * patterns that ids of cases must fit, such as *rsa-2048*; all where empty
+     */
+    cases?: Array<string>;
+    /**
+     * Spec Text
+     *
+     * whose cases they are; null: those that servers use most
+     */
+    spec_text?: string | null;
+    /**
+     * Pool
+     *
+     * null: the only one
+     */
+    pool?: string | null;
+    /**
+     * Invocations
+     *
+     * of one measurement; null: what fits a minute
+     */
+    invocations?: number | null;
+    /**
+     * Builds
+     *
+     * at most; null: 10 for 64 commits, one more to double them
+     */
+    builds?: number | null;
+    /**
+     * Anew
+     *
+     * forget what an earlier one of the same question found, once that has ended
+     */
+    anew?: boolean;
+};
+
+/**
+ * BisectionSummary
+ */
+export type BisectionSummary = {
+    /**
+     * Bisection Id
+     */
+    bisection_id: string;
+    /**
+     * Asked At
+     */
+    asked_at: string;
+    /**
+     * Asked By
+     */
+    asked_by: string;
+    /**
+     * Library
+     */
+    library: 'openssl' | 'gnutls' | 'fake';
+    /**
+     * Repository
+     */
+    repository: string;
+    /**
+     * Good
+     */
+    good: string;
+    /**
+     * Bad
+     */
+    bad: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Cases
+     */
+    cases: Array<CaseView>;
+    /**
+     * State
+     */
+    state: 'asked' | 'searching' | 'waiting' | 'cancelled' | 'found' | 'cannot say' | 'not measured';
+    /**
+     * Detail
+     *
+     * what is said of the state; of one that has ended, the answer
+     */
+    detail: string;
+    /**
+     * Runs
+     *
+     * that were asked for so far
+     */
+    runs: number;
+};
+
+/**
+ * BisectionRunView
+ *
+ * One of its runs.
+ */
+export type BisectionRunView = {
+    /**
+     * Number
+     */
+    number: number;
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Commit
+     *
+     * that was measured beside both ends; null of the ends alone
+     */
+    commit: number | null;
+    state: RunState;
+    /**
+     * Detail
+     */
+    detail: string;
+    /**
+     * Invocations Planned
+     */
+    invocations_planned: number;
+    /**
+     * Invocations Stored
+     */
+    invocations_stored: number;
+};
+
+/**
+ * BisectionPage
+ */
+export type BisectionPage = {
+    /**
+     * Bisections
+     */
+    bisections: Array<BisectionSummary>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
+};
+
+/**
+ * BisectionEventKind
+ */
+export type BisectionEventKind = 'asked' | 'waits' | 'resumed' | 'cancelled' | 'ended';
+
+/**
+ * BisectionEvent
+ *
+ * One thing that somebody wanted of a bisection, or that it came to.
+ */
+export type BisectionEvent = {
+    /**
+     * Bisection Id
+     */
+    bisection_id: string;
+    /**
+     * At
+     */
+    at: string;
+    kind: BisectionEventKind;
+    /**
+     * Detail
+     */
+    detail?: string;
+    /**
+     * Builds
+     *
+     * of `asked`: at most; null for as many as its commits take
+     */
+    builds?: number | null;
+    /**
+     * Outcome
+     *
+     * of `ended`
+     */
+    outcome?: 'found' | 'cannot say' | 'not measured' | null;
+};
+
+/**
+ * BisectionDetail
+ *
+ * All that is known of one.
+ */
+export type BisectionDetail = {
+    summary: BisectionSummary;
+    /**
+     * Events
+     */
+    events: Array<BisectionEvent>;
+    /**
+     * Controls
+     *
+     * what may be asked of it here and now
+     */
+    controls: Array<'cancel' | 'resume'>;
+    /**
+     * Invocations
+     *
+     * of one measurement
+     */
+    invocations: number;
+    /**
+     * Most Builds
+     *
+     * null until its commits are known
+     */
+    most_builds: number | null;
+    /**
+     * Searched
+     *
+     * commits, both ends included; 0 until they are known
+     */
+    searched: number;
+    /**
+     * Commits
+     *
+     * in their order: the ends, those that were built or do not build, and those that are likely
+     */
+    commits: Array<BisectionCommit>;
+    /**
+     * Runs
+     */
+    runs: Array<BisectionRunView>;
+    /**
+     * Steps
+     */
+    steps: Array<CaseStep>;
+    /**
+     * null before the end
+     */
+    answer: BisectionAnswer | null;
+};
+
+/**
+ * BisectionAnswer
+ *
+ * What a bisection came to.
+ */
+export type BisectionAnswer = {
+    /**
+     * Verdict
+     */
+    verdict: 'found' | 'cannot say';
+    /**
+     * Says
+     *
+     * a sentence or two, with the remedy where there is no answer
+     */
+    says: string;
+    /**
+     * Probability
+     */
+    probability: number | null;
+    /**
+     * Commits
+     *
+     * those that it may be
+     */
+    commits: Array<ToldCommit>;
+    /**
+     * Steps
+     */
+    steps: Array<CaseStep>;
+    /**
+     * Repository
+     */
+    repository: string;
+    good: End;
+    bad: End;
+    /**
+     * Searched
+     *
+     * commits
+     */
+    searched: number;
+    /**
+     * Builds
+     */
+    builds: number;
+    /**
+     * Failed
+     *
+     * those that cannot be measured
+     */
+    failed: Array<ToldCommit>;
+    /**
+     * Measurements
+     */
+    measurements: number;
+    /**
+     * Invocations
+     */
+    invocations: number;
+    /**
+     * Run Ids
+     */
+    run_ids: Array<string>;
+};
+
+/**
+ * BisectionCommit
+ *
+ * A commit that something is known of.
+ */
+export type BisectionCommit = {
+    /**
+     * Hash
+     */
+    hash: string;
+    /**
+     * Author
+     */
+    author: string;
+    /**
+     * Date
+     */
+    date: string;
+    /**
+     * Subject
+     */
+    subject: string;
+    /**
+     * Number
+     *
+     * in the line; 0 is the good end
+     */
+    number: number;
+    /**
+     * Probability
+     *
+     * that it is the first bad one; null before anything is measured
+     */
+    probability: number | null;
+    /**
+     * Reached
+     *
+     * that it has the step
+     */
+    reached: number | null;
+    /**
+     * Measurements
+     *
+     * of a commit between the ends
+     */
+    measurements: number;
+    /**
+     * Fails
+     *
+     * why it cannot be measured
+     */
+    fails: string | null;
 };
 
 export type HealthData = {
@@ -3270,6 +3756,297 @@ export type KnownKitsResponses = {
 };
 
 export type KnownKitsResponse = KnownKitsResponses[keyof KnownKitsResponses];
+
+export type BisectionsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/bisections';
+};
+
+export type BisectionsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type BisectionsError = BisectionsErrors[keyof BisectionsErrors];
+
+export type BisectionsResponses = {
+    /**
+     * Successful Response
+     */
+    200: BisectionPage;
+};
+
+export type BisectionsResponse = BisectionsResponses[keyof BisectionsResponses];
+
+export type BeginBisectionData = {
+    body: BisectionWanted;
+    path?: never;
+    query?: never;
+    url: '/api/v1/bisections';
+};
+
+export type BeginBisectionErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type BeginBisectionError = BeginBisectionErrors[keyof BeginBisectionErrors];
+
+export type BeginBisectionResponses = {
+    /**
+     * Successful Response
+     */
+    201: BisectionSummary;
+};
+
+export type BeginBisectionResponse = BeginBisectionResponses[keyof BeginBisectionResponses];
+
+export type BisectionData = {
+    body?: never;
+    path: {
+        /**
+         * Bisection Id
+         */
+        bisection_id: string;
+    };
+    query?: never;
+    url: '/api/v1/bisections/{bisection_id}';
+};
+
+export type BisectionErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type BisectionError = BisectionErrors[keyof BisectionErrors];
+
+export type BisectionResponses = {
+    /**
+     * Successful Response
+     */
+    200: BisectionDetail;
+};
+
+export type BisectionResponse = BisectionResponses[keyof BisectionResponses];
+
+export type CancelBisectionData = {
+    body?: never;
+    path: {
+        /**
+         * Bisection Id
+         */
+        bisection_id: string;
+    };
+    query?: never;
+    url: '/api/v1/bisections/{bisection_id}/cancel';
+};
+
+export type CancelBisectionErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type CancelBisectionError = CancelBisectionErrors[keyof CancelBisectionErrors];
+
+export type CancelBisectionResponses = {
+    /**
+     * Successful Response
+     */
+    202: BisectionSummary;
+};
+
+export type CancelBisectionResponse = CancelBisectionResponses[keyof CancelBisectionResponses];
+
+export type ResumeBisectionData = {
+    body?: never;
+    path: {
+        /**
+         * Bisection Id
+         */
+        bisection_id: string;
+    };
+    query?: never;
+    url: '/api/v1/bisections/{bisection_id}/resume';
+};
+
+export type ResumeBisectionErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ResumeBisectionError = ResumeBisectionErrors[keyof ResumeBisectionErrors];
+
+export type ResumeBisectionResponses = {
+    /**
+     * Successful Response
+     */
+    202: BisectionSummary;
+};
+
+export type ResumeBisectionResponse = ResumeBisectionResponses[keyof ResumeBisectionResponses];
 
 export type CommitsData = {
     body?: never;

@@ -1,7 +1,7 @@
-"""`python -m kexbench.agent fetch|measure|build|submit`, in a pod; what to do, the environment says.
+"""`python -m kexbench.agent fetch|measure|build|line|submit`, in a pod; what to do, the environment says.
 
 Exit status: 0 done, 1 a bug or a lost connection, 2 what was fetched or built is unusable, 3 ended by a signal between
-invocations, 4 no CPUs for itself, 5 refused by the API.
+invocations, 4 no CPUs for itself, 5 refused by the API, 6 the sources do not build, so that nothing else would either.
 """
 
 import sys
@@ -9,32 +9,49 @@ from collections.abc import Callable
 from contextlib import closing
 
 from kexbench.agent.build import build
-from kexbench.agent.environment import BuilderPod, JobPod, PodSettings, SchedulePod
+from kexbench.agent.environment import BuilderPod, JobPod, LinePod, PodSettings, SchedulePod
 from kexbench.agent.fetch import fetch
+from kexbench.agent.line import find_line
 from kexbench.agent.measure import NotIsolated, RunnerFailed, measure
 from kexbench.agent.submit import submit
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
 from kexbench.uplink import Refused, Unreachable, Uplink
 
-DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED = range(6)
+DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED, UNBUILDABLE = range(7)
 
 
 def main(arguments: list[str]) -> int:
-    actions: dict[str, Callable[[], int]] = {"fetch": _fetch, "measure": _measure, "build": _build, "submit": _submit}
+    actions: dict[str, Callable[[], int]] = {
+        "fetch": _fetch,
+        "measure": _measure,
+        "build": _build,
+        "line": _line,
+        "submit": _submit,
+    }
     if len(arguments) != 1 or arguments[0] not in actions:
         print(f"one of {', '.join(actions)} is to be done, not {' '.join(arguments) or 'nothing'}", file=sys.stderr)
         return UNUSABLE
     try:
         return actions[arguments[0]]()
-    except NotIsolated as error:
-        return _ended(error, NOT_ISOLATED)
-    except Refused as error:
-        return _ended(error, REFUSED)
-    except (DamagedKit, KitError) as error:
-        return _ended(error, UNUSABLE)
-    except (Unreachable, RunnerFailed) as error:
-        return _ended(error, LOST)
+    except (NotIsolated, Refused, KitError, DamagedKit, Unreachable, RunnerFailed) as error:
+        # The last line is what Kubernetes and Argo show, so all of it is on one.
+        _say("; ".join(line.strip() for line in str(error).splitlines()))
+        return _status_of(error)
+
+
+def _status_of(error: Exception) -> int:
+    match error:
+        case NotIsolated():
+            return NOT_ISOLATED
+        case Refused():
+            return REFUSED
+        case KitError():
+            return UNBUILDABLE if error.is_of_the_sources else UNUSABLE
+        case DamagedKit():
+            return UNUSABLE
+        case _:
+            return LOST
 
 
 def _fetch() -> int:
@@ -57,6 +74,13 @@ def _build() -> int:
     return DONE
 
 
+def _line() -> int:
+    pod = LinePod()
+    with _api(pod) as api:
+        find_line(pod, api, _say)
+    return DONE
+
+
 def _submit() -> int:
     pod = SchedulePod()
     with _api(pod) as api:
@@ -66,12 +90,6 @@ def _submit() -> int:
 
 def _api(pod: PodSettings) -> "closing[Uplink]":
     return closing(Uplink(pod.api_url, pod.token_file, _say))
-
-
-def _ended(error: Exception, status: int) -> int:
-    """The last line is what Kubernetes and Argo show, so all of it is on one."""
-    _say("; ".join(line.strip() for line in str(error).splitlines()))
-    return status
 
 
 def _say(text: str) -> None:

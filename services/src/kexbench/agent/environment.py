@@ -55,6 +55,14 @@ class BuilderPod(PodSettings):
     architecture: str
 
 
+class LinePod(PodSettings):
+    """Of a pod that finds the commits that a bisection searches."""
+
+    bisection_id: str
+    good: str = Field(description="a reference, such as openssl@git:https://…#openssl-3.5.0")
+    bad: str
+
+
 class SchedulePod(PodSettings):
     """Of a pod that asks for a run when a schedule's time has come."""
 

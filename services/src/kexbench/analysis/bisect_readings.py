@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Batches, all_positive, log_ratios
-from kexbench.domain.samples import Invocation, Metric
 
 
 @dataclass(frozen=True)
@@ -19,18 +17,14 @@ class Logs:
     places: tuple[float, ...]
 
 
-def logs_of(
-    invocations: Iterable[Invocation], case_id: str, ends: tuple[str, str], commit: str | None, metric: Metric
-) -> Logs:
-    """Of the invocations that hold all of them; nothing where a value is zero, which has no ratio to anything.
+def logs_of(ends: tuple[Batches, Batches], commit: Batches | None) -> Logs:
+    """Of the invocations that hold all of them, in one case; nothing where a value is zero, which has no ratio to
+    anything. `commit` is None where the ends were measured alone.
 
     The middle is that of the logs, in each round: the rounds of all three are paired.
     """
-    found = list(invocations)
-    good, bad = (batches_of(found, case_id, end, metric) for end in ends)
-    placed = batches_of(found, case_id, commit, metric) if commit else {}
-    shared = good.keys() & bad.keys() & (placed.keys() if commit else good.keys())
-    good, bad, placed = (_only(subject, shared) for subject in (good, bad, placed))
+    shared = ends[0].keys() & ends[1].keys() & (ends[0].keys() if commit is None else commit.keys())
+    good, bad, placed = (_only(subject, shared) for subject in (*ends, commit or {}))
     if not all_positive(good, bad, placed):
         return Logs((), ())
     middle: Mapping[str, tuple[float, ...]] = {

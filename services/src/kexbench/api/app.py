@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
+    bisections,
     commits,
     control,
     exporting,
@@ -35,7 +36,7 @@ from kexbench.store.port import Store
 
 API_PREFIX = "/api/v1"
 _ROUTES = (
-    *(reading, queueing, exporting, lab, control, commits, following),
+    *(reading, queueing, exporting, lab, control, bisections, commits, following),
     *(scheduling, supplying, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}

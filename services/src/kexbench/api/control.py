@@ -67,11 +67,16 @@ def cancel_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, run_id
     admit(caller, "submitter")
     with one_at_a_time:
         run, progress = _asked_of(store, run_id, "cancel")
-        if progress.event.state is RunState.QUEUED and isinstance(supplies, LocalSupplies):
-            record(store, run_id, RunState.CANCELLED, f"cancelled by {caller.name}")  # nobody has begun it
-        elif progress.event.state is not RunState.CANCELLING:
-            record(store, run_id, RunState.CANCELLING, f"cancelled by {caller.name}")
+        ask_for_end(store, supplies, progress.event, caller.name)
     return _summary(store, run)
+
+
+def ask_for_end(store: Store, supplies: Supplies | LocalSupplies, newest: RunEvent, who: str) -> None:
+    """Of an open run, by its newest event. For who holds `one_at_a_time`."""
+    if newest.state is RunState.QUEUED and isinstance(supplies, LocalSupplies):
+        record(store, newest.run_id, RunState.CANCELLED, f"cancelled by {who}")  # nobody has begun it
+    elif newest.state is not RunState.CANCELLING:
+        record(store, newest.run_id, RunState.CANCELLING, f"cancelled by {who}")
 
 
 @router.post("/runs/{run_id}/resume", operation_id="resume_run", status_code=202)

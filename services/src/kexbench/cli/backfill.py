@@ -16,11 +16,11 @@ from kexbench.cli.queued import measure_claimed
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import duration_words
 from kexbench.client import ApiClient
+from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunState
 from kexbench.kits.git import GitOrigin
-from kexbench.kits.githistory import Commit
 from kexbench.pipeline import read_spec
 from kexbench.planning.follow import following_text
 from kexbench.planning.neighbours import chosen, is_waiting, newest_built
@@ -39,7 +39,7 @@ _CANCELLED = 130
 class Step:
     """A commit, the one beside which it is measured, and their run. `breaks` says that it does not build."""
 
-    commit: Commit
+    commit: LineCommit
     base: str | None
     view: NeighboursView
     breaks: bool
@@ -139,7 +139,7 @@ def _told(steps: Iterator[Step], count: int) -> list[Step]:
 
 
 def steps_of(
-    branch: LibraryBranch, commits: list[Commit], ask: Callable[[list[str]], NeighboursView]
+    branch: LibraryBranch, commits: list[LineCommit], ask: Callable[[list[str]], NeighboursView]
 ) -> Iterator[Step]:
     """Each commit with the one before it that builds, as far as that is known: one that waits is expected to."""
     base: str | None = commits[0].hash
@@ -155,7 +155,7 @@ def steps_of(
         base = built.partition("#")[2] if built else None
 
 
-def _takes(line: tuple[Commit, ...], steps: list[Step], *, measures_itself: bool) -> str:
+def _takes(line: tuple[LineCommit, ...], steps: list[Step], *, measures_itself: bool) -> str:
     """What it will take, before it begins."""
     missing = [step for step in steps if step.view.state is None]
     commits = {step.commit.hash for step in missing} | {step.base for step in missing if step.base}
@@ -181,7 +181,7 @@ def _print(steps: list[Step], *, dry_run: bool) -> None:
         out.print("nothing was queued")
 
 
-def _answer(branch: LibraryBranch, line: tuple[Commit, ...], every: int, steps: list[Step]) -> dict[str, Any]:
+def _answer(branch: LibraryBranch, line: tuple[LineCommit, ...], every: int, steps: list[Step]) -> dict[str, Any]:
     return {
         **branch.model_dump(include={"library", "address"}),
         "from": line[0].hash,

@@ -10,24 +10,25 @@ from typing import Annotated
 import typer
 
 from kexbench.analysis.bisect import Found, most_builds
-from kexbench.cli.bisect_notes import Notes, NotesFile
-from kexbench.cli.bisect_search import NotMeasured, find
-from kexbench.cli.bisect_words import answer, print_answer
-from kexbench.cli.compare import USUAL, Cases, SpecMatrix, matrices_of
+from kexbench.analysis.bisect_answer import answer
+from kexbench.analysis.bisect_notes import Notes, NotMeasured
+from kexbench.api.bisection_models import BisectionWanted
+from kexbench.cli.bisect_notes import NotesFile
+from kexbench.cli.bisect_search import find
+from kexbench.cli.bisect_words import print_answer
+from kexbench.cli.bisections import CANNOT_SAY, begin_and_follow
+from kexbench.cli.compare import Cases, SpecMatrix, matrices_of
 from kexbench.cli.compose import cases_for
 from kexbench.cli.console import err, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits.git import GitOrigin
-from kexbench.planning.compose import affordable_invocations
+from kexbench.pipeline import read_spec
+from kexbench.planning.bisection import usual_invocations
+from kexbench.planning.compose import USUAL
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
-
-SECONDS = 60
-"""Of measuring one commit: less than building it takes."""
-CANNOT_SAY = 4
-_SUBJECTS = 3
 
 
 def bisect(
@@ -45,6 +46,11 @@ def bisect(
         int | None, typer.Option(min=3, help="At most. Default: 10 for 64 commits, one more to double them.")
     ] = None,
     anew: Annotated[bool, typer.Option("--anew", help="Forget what is known from before.")] = False,
+    queued: Annotated[
+        bool,
+        typer.Option("--queued", help="Have the service see to it, and follow it. So it is with KEXBENCH_API_URL."),
+    ] = False,
+    pool: Annotated[str | None, typer.Option(help="Of a cluster, where it has several.", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the commit between GOOD and BAD that made handshakes slower (or faster).
@@ -52,6 +58,9 @@ def bisect(
     GOOD must be an ancestor of BAD. Commits are those of the first parents: a merge counts as one. Some of them are
     built, and measured beside both ends on one core; those that do not build are passed over. What is known is kept:
     started again with the same arguments it goes on.
+
+    With --queued the `kexbench serve` of this machine does all of it in the turns of its queue, or a cluster where
+    KEXBENCH_API_URL says where it is; Ctrl-C ends the following alone. See `kexbench bisections`.
 
     Exit status: 0 the commit is found, or a few of which all but the last do not build; 4 it cannot say; 1 it could not
     be measured.
@@ -61,33 +70,51 @@ def bisect(
         cd ~/src/openssl && kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --case '*rsa-2048*'
         kexbench bisect openssl $(git rev-parse HEAD~40) HEAD --builds 14
         kexbench bisect openssl openssl-3.5.0 openssl-3.5 --repository https://github.com/openssl/openssl.git
+        kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued
     """
     ends = (_commit(library, repository, good), _commit(library, repository, bad))
+    settings = Settings()
+    address = ends[0].source.removeprefix("git:").partition("#")[0]
+    if queued or settings.api_url is not None:
+        wanted = BisectionWanted(
+            library=ends[0].library,
+            repository=address,
+            good=good,
+            bad=bad,
+            cases=case or [],
+            spec_text=read_spec(spec) if spec else None,
+            pool=pool,
+            invocations=invocations,
+            builds=builds,
+            anew=anew,
+        )
+        raise typer.Exit(begin_and_follow(wanted, as_json=as_json))
     cases = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
-    installation = Installation(Settings())
+    installation = Installation(settings)
     commits = GitOrigin(installation.settings.cache).commits(*ends, say)
     if len(commits) == 1:
         raise typer.BadParameter(f"{good} and {bad} are the same commit, {commits[0].hash}")
     asked = Notes(
         library=ends[0].library,
-        address=ends[0].source.removeprefix("git:").partition("#")[0],
+        address=address,
         commits=commits,
         case_ids=tuple(each.case_id for each in cases),
-        invocations=invocations or affordable_invocations(cases, _SUBJECTS, SECONDS),
+        invocations=invocations or usual_invocations(cases),
     )
     file = NotesFile(installation.settings.home, asked)
-    if not anew:
-        file.read()
     most = builds or most_builds(asked.last)
-    say(f"{len(commits)} commits from {good} to {bad}, at most {most} builds; notes are in {file.path}")
-    try:
-        found = find(installation, file, cases, most)
-    except NotMeasured as error:
-        err.print(str(error), markup=False)
-        raise typer.Exit(1) from None
+    with file.held():
+        if not anew:
+            file.read()
+        say(f"{len(commits)} commits from {good} to {bad}, at most {most} builds; notes are in {file.path}")
+        try:
+            found = find(installation, file, cases, most)
+        except NotMeasured as error:
+            err.print(str(error), markup=False)
+            raise typer.Exit(1) from None
     told = answer(file.notes, cases, (good, bad), most, found)
     if as_json:
-        print_json(told)
+        print_json(told.model_dump(mode="json"))
     else:
         print_answer(told)
     raise typer.Exit(0 if isinstance(found, Found) else CANNOT_SAY)

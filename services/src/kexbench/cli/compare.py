@@ -15,22 +15,12 @@ from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.pipeline import read_spec
-from kexbench.planning.compose import Wish, affordable_invocations
+from kexbench.planning.compose import USUAL, Wish, affordable_invocations
 from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import Matrix
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
-USUAL = (
-    Matrix.model_validate({"protocol": ["TLSv1.2"], "keyExchange": ["ECDHE-RSA"], "group": ["P-256"]}),
-    Matrix.model_validate(
-        {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-RSA", "ECDHE-ECDSA"], "group": ["X25519"]},
-    ),
-    Matrix.model_validate(
-        {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-ECDSA"], "group": ["X25519"], "resumption": ["psk-dhe"]}
-    ),
-)
-"""What servers do most."""
 SECONDS = 90
 """Of measuring, so that building and starting fit into two minutes."""
 METRICS = (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)

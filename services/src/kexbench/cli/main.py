@@ -14,6 +14,7 @@ from kexbench import __version__
 from kexbench.cli import (
     backfill,
     bisect,
+    bisections,
     catalogue,
     cluster,
     commits,
@@ -70,6 +71,7 @@ app.command("plan")(plan.plan)
 app.command("compare")(compare.compare)
 app.command("bisect")(bisect.bisect)
 app.command("backfill")(backfill.backfill)
+app.add_typer(bisections.app, name="bisections")
 app.command("interop")(interop.interop)
 app.command("reproduce")(reproduce.reproduce)
 app.command("qualify")(qualify.qualify)

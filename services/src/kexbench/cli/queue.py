@@ -17,6 +17,7 @@ ASKED_BY = {
     Trigger.LIBRARY: "a new version",
     Trigger.API: "somebody",
     Trigger.COMMAND_LINE: "a command",
+    Trigger.BISECTION: "a bisection",
     Trigger.SCHEDULE: "schedule",
     Trigger.BACKFILL: "backfill",
 }

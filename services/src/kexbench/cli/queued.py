@@ -33,14 +33,21 @@ def measure_claimed(installation: Installation, run_id: str) -> int:
             queued=True,
             on_wait=partial(tell, RunState.BUILDING),
         )
-    except (KitError, KitErrors, RunGone, VersionMismatch) as error:
-        tell(RunState.FAILED, "; ".join(map(str, error.errors)) if isinstance(error, KitErrors) else str(error))
+    except (KitError, KitErrors) as error:
+        errors = error.errors if isinstance(error, KitErrors) else (error,)
+        unbuilt = tuple(one.ref for one in errors if one.is_of_the_sources)
+        tell(RunState.FAILED, "; ".join(map(str, errors)), unbuilt)
+        return 1
+    except (RunGone, VersionMismatch) as error:
+        tell(RunState.FAILED, str(error))
         return 1
     return done.exit_status
 
 
-def _tell(installation: Installation, run_id: str, state: RunState, words: str) -> None:
+def _tell(installation: Installation, run_id: str, state: RunState, words: str, unbuilt: tuple[str, ...] = ()) -> None:
     err.print(words, markup=False)
     with reach_service(installation) as address:
-        event = RunEvent(run_id=run_id, at=datetime.now(UTC), state=state, detail=words[:DETAIL_CHARACTERS])
+        event = RunEvent(
+            run_id=run_id, at=datetime.now(UTC), state=state, detail=words[:DETAIL_CHARACTERS], unbuilt=unbuilt
+        )
         ApiClient(address).add_event(event)

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
+from pydantic import TypeAdapter
+
+from kexbench.api.bisection_models import LineTrouble, WantedLine
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
 from kexbench.api.queue_models import QueueView
 from kexbench.domain.pools import Architecture
@@ -53,6 +56,12 @@ class Control(Protocol):
         """The times of each schedule, by its name."""
         ...
 
+    def advance_bisections(self) -> tuple[WantedLine, ...]:
+        """Have the next run of every bisection queued; tells of which ones the commits are to be found first."""
+        ...
+
+    def give_up_line(self, wanted: WantedLine, reason: str) -> None: ...
+
 
 class ApiControl:
     """Implements Control. The uplink's patience is short: the dispatcher looks again anyway."""
@@ -98,6 +107,19 @@ class ApiControl:
         with _telling():
             found = self._api.get(list[ScheduleView], "/schedules")
         return {schedule.name: schedule.cron for schedule in found}
+
+    def advance_bisections(self) -> tuple[WantedLine, ...]:
+        with _telling():
+            answer = self._api.send("POST", "/bisections/advance")
+        return tuple(_WANTED.validate_json(answer.content))
+
+    def give_up_line(self, wanted: WantedLine, reason: str) -> None:
+        trouble = LineTrouble(series=wanted.series, reason=reason)
+        with _telling():
+            self._api.send("POST", f"/bisections/{wanted.bisection_id}/line-trouble", trouble)
+
+
+_WANTED = TypeAdapter(list[WantedLine])
 
 
 @contextmanager

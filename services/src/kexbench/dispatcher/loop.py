@@ -9,16 +9,17 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
+from kexbench.api.bisection_models import WantedLine
 from kexbench.dispatcher.control import Control, ControlError, Turn
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
-from kexbench.execution.argo import names
+from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Cluster, ClusterError, PodView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import ApplyCron, DeleteCron, decide_crons
 from kexbench.execution.argo.turns import waiting_for
-from kexbench.execution.argo.workflows import kits_workflow, run_workflows
+from kexbench.execution.argo.workflows import kits_workflow, line_workflow, run_workflows
 
 LEASE = "kexbench-dispatcher"
 INTERVAL_S = 5.0
@@ -67,7 +68,7 @@ class Dispatcher:
         # A run that can't be looked after now holds up no other.
         seen = self._seen(runs, turns, pods)
         answered = [self._look_after(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
-        return all([len(seen) == len(runs), *answered, self._keep_schedules()])
+        return all([len(seen) == len(runs), *answered, self._keep_schedules(), self._keep_bisections()])
 
     def _seen(self, runs: Sequence[RunView], turns: Sequence[Turn], pods: Sequence[PodView]) -> dict[str, Seen]:
         """What is seen of each run that can be looked at, with whom it gives way to. `runs` are in their order."""
@@ -101,6 +102,32 @@ class Dispatcher:
             _log.warning("run %s: %s", run_id, error)
             return False
         return True
+
+    def _keep_bisections(self) -> bool:
+        try:
+            if not self._holds_lease():
+                return True
+            for wanted in self._control.advance_bisections():
+                self._look_for(wanted)
+        except (ClusterError, ControlError) as error:
+            _log.warning("bisections: %s", error)
+            return False
+        return True
+
+    def _look_for(self, wanted: WantedLine) -> None:
+        """Have the commits of a bisection found. They may have been told since they were asked for: then giving up
+        changes nothing."""
+        bisection_id, pool = wanted.bisection_id, self._pools.get(wanted.pool)
+        if pool is None:
+            self._control.give_up_line(wanted, words.unknown_pools([wanted.pool]))
+            return
+        known = self._cluster.workflows(names.labels_of(bisection_id, wanted.series))
+        if not known:
+            _log.info("bisection %s: looking for its commits", bisection_id)
+            ends = (wanted.good, wanted.bad)
+            self._cluster.submit(line_workflow(bisection_id, wanted.series, ends, pool, self._settings))
+        elif known[0].phase.has_ended:
+            self._control.give_up_line(wanted, words.no_line(known[0]))
 
     def _keep_schedules(self) -> bool:
         try:
@@ -155,8 +182,8 @@ class Dispatcher:
                     self._cluster.submit(manifest)
             case Stop(workflow):
                 self._cluster.stop(workflow)
-            case Record(state, detail):
-                event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail)
+            case Record(state, detail, unbuilt):
+                event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail, unbuilt=unbuilt)
                 self._control.record(run.run_id, event)
 
 
@@ -176,5 +203,5 @@ def _told(action: Action) -> str:
             return f"submitting {len(jobs)} jobs"
         case Stop(workflow):
             return f"stopping workflow {workflow}"
-        case Record(state, detail):
+        case Record(state, detail, _):
             return f"{state}: {detail}" if detail else str(state)

@@ -38,6 +38,7 @@ class Trigger(StrEnum):
     COMMIT = "commit"
     LIBRARY = "library"
     PULL_REQUEST = "pull-request"
+    BISECTION = "bisection"
     BACKFILL = "backfill"
 
 
@@ -101,3 +102,4 @@ class RunEvent(_Frozen):
     at: Moment
     state: RunState
     detail: str = ""
+    unbuilt: tuple[str, ...] = Field((), description="of `failed`: references of kits whose sources do not build")

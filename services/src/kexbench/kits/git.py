@@ -10,14 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from kexbench.domain.bisections import LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.kits.errors import KitError, StepFailed
-from kexbench.kits.githistory import Commit, line_of_commits, told_of
+from kexbench.kits.githistory import line_of_commits, told_of
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
-from kexbench.kits.process import Attempt, Progress
+from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.source import Sources
 from kexbench.kits.unbuilt import no_version, told_version, unpack, version_files
 
@@ -60,13 +61,16 @@ class GitOrigin:
             commit=told,
         )
 
-    def commits(self, good: SubjectRef, bad: SubjectRef, progress: Progress) -> tuple[Commit, ...]:
+    def commits(
+        self, good: SubjectRef, bad: SubjectRef, progress: Progress, children: Children | None = None
+    ) -> tuple[LineCommit, ...]:
         """From the one commit of a repository to the other by first parents, both included, oldest first. Raises
-        KitError, also where no such line leads from the one to the other."""
+        KitError, also where no such line leads from the one to the other. `children` are what can be ended from
+        elsewhere."""
         first, last = (_SOURCE.fullmatch(ref.source) for ref in (good, bad))
         assert first, "the caller wrote it"
         assert last, "the caller wrote it"
-        with self._asking(bad, progress) as (mirror, attempt):
+        with self._asking(bad, progress, children) as (mirror, attempt):
             return line_of_commits(mirror, first["name"], last["name"], attempt)
 
     def newest(self, ref: SubjectRef, progress: Progress) -> LibraryCommit:
@@ -77,15 +81,17 @@ class GitOrigin:
             return told_of(mirror, mirror.fetch(match["name"], attempt, refresh=True), attempt)
 
     @contextmanager
-    def _asking(self, ref: SubjectRef, progress: Progress) -> Iterator[tuple[GitMirror, Attempt]]:
+    def _asking(
+        self, ref: SubjectRef, progress: Progress, children: Children | None = None
+    ) -> Iterator[tuple[GitMirror, Attempt]]:
         """The mirror of a reference's repository, for who makes no kit. Raises KitError."""
         match = _SOURCE.fullmatch(ref.source)
         assert match, "the caller wrote it"
         mirror = self._mirror(match["address"])
         with TemporaryDirectory(prefix="kexbench-") as folder:
-            attempt = Attempt(Path(folder), Path(folder) / "log", progress)
+            attempt = Attempt(Path(folder), Path(folder) / "log", progress, children=children or Children())
             try:
-                with locked(self._lock(mirror), attempt.note):
+                with locked(self._lock(mirror), attempt.note, attempt.go_on):
                     yield mirror, attempt
             except StepFailed as error:
                 raise KitError(ref, error.stage, error.reason, error.remedy) from error

@@ -1,7 +1,6 @@
 """The line of commits between two of a repository, by first parents: a merge counts as one."""
 
-from pydantic import BaseModel, ConfigDict
-
+from kexbench.domain.bisections import LineCommit
 from kexbench.domain.library_commits import SUBJECT_MAX, LibraryCommit
 from kexbench.domain.moments import moment_of
 from kexbench.kits.errors import StepFailed
@@ -14,18 +13,7 @@ _FIELDS = ("%H", "%P", "%an <%ae>", "%aI", "%s")
 _BETWEEN = "\x1f"
 
 
-class Commit(BaseModel):
-    """What git tells of a commit. `date` is when it was written, as in ISO 8601."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    hash: str
-    author: str
-    date: str
-    subject: str
-
-
-def line_of_commits(mirror: GitMirror, good: str, bad: str, attempt: Attempt) -> tuple[Commit, ...]:
+def line_of_commits(mirror: GitMirror, good: str, bad: str, attempt: Attempt) -> tuple[LineCommit, ...]:
     """From the commit that `good` names to that of `bad`, oldest first, each the first parent of the next. The mirror
     has all of them from now on. Raises StepFailed, also where there is no such line.
 
@@ -58,17 +46,17 @@ def told_of(mirror: GitMirror, commit: str, attempt: Attempt) -> LibraryCommit:
     )
 
 
-def _is_whole(line: list[tuple[str, Commit]], first: str, last: str) -> bool:
+def _is_whole(line: list[tuple[str, LineCommit]], first: str, last: str) -> bool:
     return first == last or bool(line and line[0][0] == first)
 
 
-def _told(mirror: GitMirror, which: list[str], attempt: Attempt) -> list[tuple[str, Commit]]:
+def _told(mirror: GitMirror, which: list[str], attempt: Attempt) -> list[tuple[str, LineCommit]]:
     """Commits by first parents, oldest first, as far as the mirror has them, each with its own first parent."""
     words = ["log", "--first-parent", "--reverse", f"--format={_BETWEEN.join(_FIELDS)}", *which, "--"]
     found = []
     for line in filter(None, mirror.git(words, attempt, "resolve").split("\n")):
         own, parents, author, date, subject = (_printable(part) for part in line.split(_BETWEEN, len(_FIELDS) - 1))
-        found.append((parents.partition(" ")[0], Commit(hash=own, author=author, date=date, subject=subject)))
+        found.append((parents.partition(" ")[0], LineCommit(hash=own, author=author, date=date, subject=subject)))
     return found
 
 

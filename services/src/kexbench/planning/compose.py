@@ -12,10 +12,21 @@ from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, Cipher, Method
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Measure
+from kexbench.domain.pools import LOCAL
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.expand import expand
 from kexbench.planning.spec import Matrix
 
+USUAL = (
+    Matrix.model_validate({"protocol": ["TLSv1.2"], "keyExchange": ["ECDHE-RSA"], "group": ["P-256"]}),
+    Matrix.model_validate(
+        {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-RSA", "ECDHE-ECDSA"], "group": ["X25519"]},
+    ),
+    Matrix.model_validate(
+        {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-ECDSA"], "group": ["X25519"], "resumption": ["psk-dhe"]}
+    ),
+)
+"""What servers do most."""
 LEAST_INVOCATIONS, MOST_INVOCATIONS = 6, 60
 BATCHES = 12
 BATCH_NS = 5_000_000
@@ -33,6 +44,7 @@ class Wish:
     batches: int = BATCHES
     max_duration_s: int = 3600
     sentinel: bool = False
+    pools: tuple[str, ...] = (LOCAL,)
 
 
 def spec_text(wish: Wish) -> str:
@@ -42,6 +54,7 @@ def spec_text(wish: Wish) -> str:
         "kind": "Benchmark",
         "metadata": {"name": wish.name, "description": wish.description},
         "subjects": [{subject.library: [subject.source]} for subject in wish.subjects],
+        **({} if wish.pools == (LOCAL,) else {"pools": list(wish.pools)}),
         "matrix": [matrix_entry(case) for case in wish.cases],
         "measure": {
             "invocations": wish.invocations,

@@ -11,7 +11,7 @@ from kexbench.domain.runs import RunState, Trigger
 _PRIORITIES = (
     {Trigger.PULL_REQUEST},
     {Trigger.COMMIT, Trigger.LIBRARY},
-    {Trigger.API, Trigger.COMMAND_LINE},
+    {Trigger.API, Trigger.COMMAND_LINE, Trigger.BISECTION},
     {Trigger.SCHEDULE},
     {Trigger.BACKFILL},
 )

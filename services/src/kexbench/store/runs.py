@@ -36,7 +36,7 @@ class RunTables(Connection):
         self._insert("runs", [rows.run_row(run)])
 
     def add_event(self, event: RunEvent) -> None:
-        self._insert("run_events", [{**event.model_dump(), "state": str(event.state)}])
+        self._insert("run_events", [{**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt)}])
 
     def add_attempt(self, attempt: JobAttempt) -> None:
         self._insert("attempts", [rows.attempt_row(attempt)])
@@ -77,7 +77,8 @@ class RunTables(Connection):
 
     def events(self, run_id: str) -> list[RunEvent]:
         found = self._query(
-            "SELECT run_id, at, state, detail FROM run_events FINAL WHERE run_id = {run_id:String} ORDER BY at, state",
+            "SELECT run_id, at, state, detail, unbuilt FROM run_events FINAL WHERE run_id = {run_id:String}"
+            " ORDER BY at, state",
             {"run_id": run_id},
         )
         return [RunEvent(**row) for row in found]

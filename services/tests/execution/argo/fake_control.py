@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from kexbench.api.bisection_models import WantedLine
 from kexbench.dispatcher import ControlError, Turn
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.decide import RunView
@@ -20,6 +21,9 @@ class FakeControl:
         self.stored: dict[str, dict[str, int]] = {}
         self.times: dict[str, str] = {}
         """Of schedules, by their names."""
+        self.wanted_line: WantedLine | None = None
+        self.troubles: list[str] = []
+        """Why lines of commits were given up."""
         self.answers_left: int | None = None
         """So often it answers before it is away; None is always."""
 
@@ -66,6 +70,15 @@ class FakeControl:
     def schedules(self) -> Mapping[str, str]:
         self._ask()
         return dict(self.times)
+
+    def advance_bisections(self) -> tuple[WantedLine, ...]:
+        self._ask()
+        return () if self.wanted_line is None else (self.wanted_line,)
+
+    def give_up_line(self, wanted: WantedLine, reason: str) -> None:
+        self._ask()
+        self.troubles.append(reason)
+        self.wanted_line = None
 
     def _ask(self) -> None:
         if self.answers_left is not None:

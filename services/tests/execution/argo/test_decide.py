@@ -216,6 +216,24 @@ def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("message", "unbuilt"),
+    [
+        ("main: Error (exit code 6): fake@1.1: compile failed: no such header", ("fake@1.1",)),
+        ("main: Error (exit code 2): fake@1.1: fetch failed: exit code 6 of the network", ()),
+        ("wait: Error (exit code 6)", ()),
+    ],
+)
+def test_a_kit_whose_sources_do_not_build_is_told_apart_from_one_that_something_was_missing_for(
+    message: str, unbuilt: tuple[str, ...]
+) -> None:
+    task = TaskView("fake@1.1", Phase.FAILED, message, "amd-epyc-1")
+    world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.FAILED, task),))
+    (action,) = world.decide([(QUEUED, ""), (BUILDING, "")])
+    assert isinstance(action, Record)
+    assert (action.state, action.unbuilt) == (RunState.FAILED, unbuilt)
+
+
 def test_a_build_that_ended_well_without_its_kit_ends_the_run() -> None:
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.SUCCEEDED),))
     state, detail = world.told([(QUEUED, ""), (BUILDING, "")])

@@ -16,6 +16,7 @@ from kexbench.execution.argo.workflows import (
     WantedKit,
     job_deadlines_s,
     kits_workflow,
+    line_workflow,
     run_workflows,
 )
 from tests.builders import assert_golden
@@ -33,6 +34,11 @@ def of_run() -> tuple[Manifest, ...]:
 
 def of_kits() -> Manifest:
     return kits_workflow("20260101-120000-0a0b0c0d", 1, KITS, POOLS, SETTINGS)
+
+
+def of_line() -> Manifest:
+    good, bad = (f"fake@git:https://example.org/fake.git#{name}" for name in ("v1", "main"))
+    return line_workflow("0123456789abcdef0123", 1, (good, bad), AMD, SETTINGS)
 
 
 def of_schedule() -> Manifest:
@@ -58,7 +64,8 @@ def job_ids(manifests: tuple[Manifest, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "manifests"), [("run-amd", of_run()[:1]), ("run-arm", of_run()[1:]), ("kits", (of_kits(),))]
+    ("name", "manifests"),
+    [("run-amd", of_run()[:1]), ("run-arm", of_run()[1:]), ("kits", (of_kits(),)), ("line", (of_line(),))],
 )
 def test_what_is_submitted_reads_as_it_should(name: str, manifests: tuple[Manifest, ...]) -> None:
     assert_golden(SNAPSHOTS / f"{name}.yaml", yaml.safe_dump_all(manifests, sort_keys=False, width=120))
@@ -115,7 +122,7 @@ def test_attempts_of_a_job_are_numbered_on_from_series_to_series() -> None:
         assert template["retryStrategy"]["limit"] == "2"
 
 
-@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_line()))))
 def test_every_container_asks_for_what_it_may_use_so_that_cpus_can_be_exclusive(template: Manifest) -> None:
     pool = POOLS[template["metadata"]["labels"][names.POOL]]
     patch = json.loads(template["podSpecPatch"])
@@ -128,7 +135,7 @@ def test_every_container_asks_for_what_it_may_use_so_that_cpus_can_be_exclusive(
         assert container["resources"]["limits"] == {"cpu": str(pool.cpus), "memory": pool.memory}
 
 
-@pytest.mark.parametrize("manifest", [*of_run(), of_kits(), of_schedule()])
+@pytest.mark.parametrize("manifest", [*of_run(), of_kits(), of_line(), of_schedule()])
 def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manifest: Manifest) -> None:
     assert manifest["spec"]["securityContext"]["runAsNonRoot"] is True
     assert manifest["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -142,7 +149,7 @@ def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manife
         assert {next(iter(set(volume) - {"name"})) for volume in template["volumes"]} == {"emptyDir", "projected"}
 
 
-@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_schedule()))))
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_line(), of_schedule()))))
 def test_only_the_containers_of_argo_hold_a_token_for_kubernetes(template: Manifest) -> None:
     patch = json.loads(template["podSpecPatch"])
     assert patch["automountServiceAccountToken"] is False
@@ -155,14 +162,14 @@ def test_only_the_containers_of_argo_hold_a_token_for_kubernetes(template: Manif
         assert "argo-token" not in [mount["name"] for mount in container["volumeMounts"]]
 
 
-@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits()))))
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_line()))))
 def test_no_two_pods_of_kexbench_are_on_a_node_at_once(template: Manifest) -> None:
     (term,) = template["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert term["topologyKey"] == "kubernetes.io/hostname"
     assert term["labelSelector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
 
 
-@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_schedule()))))
+@pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_line(), of_schedule()))))
 def test_no_registry_is_asked_what_to_start(template: Manifest) -> None:
     assert all(
         container["command"][:3] == ["python3", "-m", "kexbench.agent"] for container in our_containers(template)

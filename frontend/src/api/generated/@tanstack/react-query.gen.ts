@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { commits, exportSamples, filters, followed, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
-import type { CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
+import type { BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -319,6 +319,46 @@ export const knownKitsOptions = (options: Options<KnownKitsData>) => queryOption
         return data;
     },
     queryKey: knownKitsQueryKey(options)
+});
+
+export const bisectionsQueryKey = (options?: Options<BisectionsData>) => createQueryKey('bisections', options);
+
+/**
+ * Bisections
+ *
+ * Bisections, newest first.
+ */
+export const bisectionsOptions = (options?: Options<BisectionsData>) => queryOptions<BisectionsResponse, BisectionsError, BisectionsResponse, ReturnType<typeof bisectionsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await bisections({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: bisectionsQueryKey(options)
+});
+
+export const bisectionQueryKey = (options: Options<BisectionData>) => createQueryKey('bisection', options);
+
+/**
+ * Bisection
+ *
+ * One bisection: its commits, what is known of each, its runs, and the answer once there is one.
+ */
+export const bisectionOptions = (options: Options<BisectionData>) => queryOptions<BisectionResponse, BisectionError, BisectionResponse, ReturnType<typeof bisectionQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await bisection({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: bisectionQueryKey(options)
 });
 
 export const commitsQueryKey = (options?: Options<CommitsData>) => createQueryKey('commits', options);

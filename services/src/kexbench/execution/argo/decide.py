@@ -1,5 +1,6 @@
 """What to do next about a run: pure, from the run and what is seen of it to actions, in the order they are done."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
-from kexbench.execution.argo.workflows import WantedKit, chunks_of
+from kexbench.execution.argo.workflows import UNBUILDABLE, WantedKit, chunks_of
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,8 @@ class Stop:
 class Record:
     state: RunState
     detail: str
+    unbuilt: tuple[str, ...] = ()
+    """References of kits whose sources do not build."""
 
 
 Action = BuildKits | StartRun | SubmitJobs | Stop | Record
@@ -154,7 +157,8 @@ def _without_kits(found: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Ac
             return (Record(RunState.FAILED, words.kits_gone(missing, name)),)
         return (BuildKits(missing), Record(RunState.BUILDING, words.building(missing)))
     if workflow.phase.has_ended:
-        return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow)),)
+        unbuilt = [task.of for task in _failed(workflow.tasks) if re.search(UNBUILDABLE, task.message)]
+        return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow), tuple(sorted(unbuilt))),)
     return _watching(found, RunState.BUILDING, [], words.building(missing))
 
 

@@ -29,6 +29,10 @@ def kits_workflow_name(run_id: str, series: int) -> str:
     return _dns_name(f"kexbench-kits-{run_id}-{series}")
 
 
+def line_workflow_name(bisection_id: str, series: int) -> str:
+    return _dns_name(f"kexbench-line-{bisection_id}-{series}")
+
+
 def cron_workflow_name(schedule: str) -> str:
     return _dns_name(f"kexbench-schedule-{schedule}", _LONGEST_CRON)
 

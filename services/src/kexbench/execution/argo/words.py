@@ -72,6 +72,15 @@ def kits_unbuilt(missing: Sequence[WantedKit], workflow: WorkflowView) -> str:
     )
 
 
+def no_line(workflow: WorkflowView) -> str:
+    """The workflow ended and the commits of a bisection were not told."""
+    said = next((task.message for task in workflow.tasks if task.message), workflow.message)
+    return (
+        f"its commits could not be found: {_said(said) or 'no reason given'}. Look at the pod of workflow "
+        f"{workflow.name}, and resume the bisection"
+    )
+
+
 def submitted(jobs: Sequence[Job]) -> str:
     by_pool = groupby(sorted(jobs, key=lambda job: job.pool), key=lambda job: job.pool)
     return f"{SUBMITTED}: " + ", ".join(f"{len(list(own))} to pool {pool}" for pool, own in by_pool)

@@ -38,9 +38,11 @@ KEPT_S = 24 * 3600
 POD_KEPT = "120s"
 LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
 """What Kubernetes says of pods that their node or its keeper ended."""
-OURS = "(main|fetch): .*exit code [2-5][)]"
-"""2 unusable, 3 cancelled, 4 not isolated, 5 refused by the API: another try would end the same way. Of our containers
-only: Argo's own end with such a status when Kubernetes does not answer them."""
+OURS = "(main|fetch): .*exit code [2-6][)]"
+"""2 unusable, 3 cancelled, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of
+our containers only: Argo's own end with such a status when Kubernetes does not answer them."""
+UNBUILDABLE = r"^main: .*exit code 6\)"
+"""Of a kit: its sources do not build, wherever it is tried."""
 
 _AGAIN = (
     f"not (lastRetry.message matches '{OURS}') and (lastRetry.status == 'Error' or lastRetry.message matches '{LOST}')"
@@ -115,6 +117,31 @@ def kits_workflow(
     ]
     name = names.kits_workflow_name(run_id, series)
     return _workflow(name, labels, {}, templates, tasks, settings.builder_service_account, settings, PODS_AT_ONCE)
+
+
+def line_workflow(
+    bisection_id: str, series: int, ends: tuple[str, str], pool: Pool, settings: JobSettings
+) -> dict[str, Any]:
+    """The workflow that finds the commits between two references, in one pod: pods that build have git, and reach what
+    is built."""
+    labels = names.labels_of(bisection_id, series)
+    good, bad = ends
+    environment = pods.environment_of(
+        settings, {"KEXBENCH_BISECTION_ID": bisection_id, "KEXBENCH_GOOD": good, "KEXBENCH_BAD": bad}
+    )
+    template = _pod_template(
+        name="line",
+        parameter="reference",
+        labels={**labels, **pods.pod_labels(pool)},
+        deadline_s=BUILD_DEADLINE_S,
+        main=pods.own_container(["line"], settings.builder_image, environment, pods.whole_cpus(pool), settings),
+        disk=pods.BUILD_DISK,
+        pool=pool,
+        settings=settings,
+    )
+    name = names.line_workflow_name(bisection_id, series)
+    tasks = [_task("line", "line", "reference", bad)]
+    return _workflow(name, labels, {}, [template], tasks, settings.builder_service_account, settings, PODS_AT_ONCE)
 
 
 def job_deadlines_s(plan: Plan) -> dict[str, int]:

@@ -1,0 +1,49 @@
+// Cancelling and resuming a bisection, where the API offers it.
+import { type BisectionDetail, cancelBisection, resumeBisection } from "@/api/generated";
+import { knownToken } from "@/api/token";
+import { LOCAL } from "@/format";
+import { Failed } from "@/ui/Notes";
+import { TokenDialog } from "./TokenDialog";
+import { useAsking } from "./use-asking";
+
+type Control = BisectionDetail["controls"][number];
+
+const TITLES: Record<Control, string> = { cancel: "Cancel bisection", resume: "Resume bisection" };
+
+export function BisectionControls({ found: { summary, controls } }: { found: BisectionDetail }) {
+  const { shown, press, close, send, isBusy, refusal, trouble } = useAsking((control: Control) => {
+    const request = {
+      path: { bisection_id: summary.bisection_id },
+      auth: knownToken(),
+      throwOnError: true,
+    } as const;
+    return control === "cancel" ? cancelBisection(request) : resumeBisection(request);
+  });
+  return (
+    <>
+      {controls.length > 0 && (
+        <p className="actions">
+          {controls.map((control) => (
+            <button key={control} type="button" onClick={() => press(control, control === "cancel")}>
+              {TITLES[control]}
+            </button>
+          ))}
+        </p>
+      )}
+      {trouble !== null && <Failed error={trouble} />}
+      {shown && (
+        <TokenDialog
+          title={TITLES[shown.asked]}
+          asksToken={shown.asksToken}
+          isLocal={summary.pool === LOCAL}
+          refusal={refusal}
+          isBusy={isBusy}
+          confirm={() => send(shown.asked)}
+          close={close}
+        >
+          {shown.asked === "cancel" && <p>What is known by then is kept, and it can be resumed.</p>}
+        </TokenDialog>
+      )}
+    </>
+  );
+}

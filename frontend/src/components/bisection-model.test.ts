@@ -1,0 +1,164 @@
+import { expect, it } from "vitest";
+import type {
+  BisectionCommit,
+  BisectionDetail,
+  BisectionRunView,
+  RunDetail,
+  SubjectView,
+} from "@/api/generated";
+import { aCell, aChange, aSubject } from "@/testing/build";
+import { chance, chipOf, knownOf, questionsOf, rowsOf, runsOf, sentenceOf } from "./bisection-model";
+
+const ADDRESS = "https://example.org/openssl.git";
+
+function aCommit(number: number, changes: Partial<BisectionCommit> = {}): BisectionCommit {
+  return {
+    hash: String(number).padStart(40, "0"),
+    author: "Ada",
+    date: "2026-01-01",
+    subject: `Change ${number}`,
+    number,
+    probability: 0.1,
+    reached: 0.5,
+    measurements: 0,
+    fails: null,
+    ...changes,
+  };
+}
+
+function aRun(number: number, commit: number | null): BisectionRunView {
+  return {
+    number,
+    run_id: `run-${number}`,
+    commit,
+    state: "finished",
+    detail: "",
+    invocations_planned: 6,
+    invocations_stored: 6,
+  };
+}
+
+function aBisection(
+  state: BisectionDetail["summary"]["state"],
+  changes: Partial<BisectionDetail> = {},
+): BisectionDetail {
+  return {
+    summary: {
+      bisection_id: "b",
+      asked_at: "2026-01-01T00:00:00Z",
+      asked_by: "alice",
+      library: "openssl",
+      repository: ADDRESS,
+      good: "v1",
+      bad: "main",
+      pool: "local",
+      cases: [],
+      state,
+      detail: "what is said of it",
+      runs: 2,
+    },
+    events: [],
+    controls: [],
+    invocations: 6,
+    most_builds: 10,
+    searched: 64,
+    commits: [],
+    runs: [aRun(0, null), aRun(1, 32)],
+    steps: [],
+    answer: null,
+    ...changes,
+  };
+}
+
+function aGitSubject(name: string, address = ADDRESS): SubjectView {
+  return { ...aSubject("openssl", "3.6.0"), subject: name, source: `git:${address}#${name}` };
+}
+
+function aComparison(subjects: SubjectView[], changes: [string, string, "more" | "less" | "same"][]) {
+  return {
+    metric: "cpu_ns",
+    summary: { trigger: "api" },
+    subjects,
+    cells: changes.map(([caseId, against, verdict], at) =>
+      aCell(caseId, subjects.at(-1) ?? aSubject("openssl", "3"), {
+        change: aChange({ against, verdict }),
+        run_id: String(at),
+      }),
+    ),
+  } as unknown as RunDetail;
+}
+
+it("says the answer, or how far the search is", () => {
+  expect(sentenceOf(aBisection("asked", { searched: 0, most_builds: null }))).toBe(
+    "Its commits are being looked for.",
+  );
+  expect(sentenceOf(aBisection("searching"))).toBe("Searching 64 commits: 2 runs so far, at most 10 builds.");
+  for (const state of ["found", "cannot say", "not measured", "waiting", "cancelled"] as const) {
+    expect(sentenceOf(aBisection(state))).toBe("what is said of it");
+  }
+});
+
+it("gives every state the colour of a run's state", () => {
+  expect(chipOf("found")).toBe("finished");
+  expect(chipOf("waiting")).toBe("failed");
+  expect(chipOf("searching")).toBe("running");
+  expect(chipOf("cannot say")).toBe("cancelled");
+});
+
+it("counts the commits between those that something is known of", () => {
+  const rows = rowsOf([aCommit(0), aCommit(1), aCommit(5), aCommit(7)]);
+  expect(rows.map((row) => (row.kind === "gap" ? `${row.commits} more` : row.commit.number))).toEqual([
+    0,
+    1,
+    "3 more",
+    5,
+    "1 more",
+    7,
+  ]);
+  expect(rowsOf([])).toEqual([]);
+});
+
+it("says what was done about a commit", () => {
+  expect(knownOf(aCommit(0), 9)).toBe("good end, in every run");
+  expect(knownOf(aCommit(9), 9)).toBe("bad end, in every run");
+  expect(knownOf(aCommit(4), 9)).toBe("not built");
+  expect(knownOf(aCommit(4, { measurements: 1 }), 9)).toBe("measured once");
+  expect(knownOf(aCommit(4, { measurements: 3 }), 9)).toBe("measured 3 times");
+  expect(knownOf(aCommit(4, { fails: "make: it fails" }), 9)).toBe("cannot be measured: make: it fails");
+});
+
+it("rounds no probability to certainty", () => {
+  expect([0, 0.0004, 0.987, 0.9997, 1].map(chance)).toEqual(["0.0%", "< 0.1%", "98.7%", "> 99.9%", "100.0%"]);
+});
+
+it("finds the runs of a commit, of which the ends alone have none", () => {
+  const runs = [aRun(0, null), aRun(1, 32), aRun(2, 40), aRun(3, 32)];
+  expect(runsOf(runs, 32).map((run) => run.number)).toEqual([1, 3]);
+  expect(runsOf(runs, 0)).toEqual([]);
+});
+
+it("asks about two commits of one repository in the cases in which they differ", () => {
+  const run = aComparison(
+    [aGitSubject("v1"), aGitSubject("main")],
+    [
+      ["rsa", "v1", "more"],
+      ["ecdsa", "v1", "same"],
+      ["dsa", "v1", "less"],
+    ],
+  );
+  expect(questionsOf(run)).toEqual([
+    { library: "openssl", repository: ADDRESS, good: "v1", bad: "main", cases: ["rsa", "dsa"] },
+  ]);
+});
+
+it("asks nothing where there is no history between two that differ, or where it was asked already", () => {
+  const packaged = aSubject("openssl", "3.5");
+  const elsewhere = aGitSubject("v1", "https://example.org/fork.git");
+  const main = aGitSubject("main");
+  expect(questionsOf(aComparison([packaged, main], [["rsa", packaged.subject, "more"]]))).toEqual([]);
+  expect(questionsOf(aComparison([elsewhere, main], [["rsa", "v1", "more"]]))).toEqual([]);
+  expect(questionsOf(aComparison([aGitSubject("v1"), main], [["rsa", "v1", "same"]]))).toEqual([]);
+  const differ = aComparison([aGitSubject("v1"), main], [["rsa", "v1", "more"]]);
+  expect(questionsOf({ ...differ, metric: "wall_ns" })).toEqual([]);
+  expect(questionsOf({ ...differ, summary: { ...differ.summary, trigger: "bisection" } })).toEqual([]);
+});

@@ -1,0 +1,17 @@
+"""Finds the commits that a bisection searches, where git is."""
+
+from collections.abc import Callable
+
+from kexbench.agent.environment import LinePod
+from kexbench.domain.bisections import Line
+from kexbench.domain.kits import SubjectRef
+from kexbench.kits.git import GitOrigin
+from kexbench.uplink import Uplink
+
+
+def find_line(pod: LinePod, api: Uplink, say: Callable[[str], None]) -> None:
+    """Raises KitError, Refused and Unreachable."""
+    good, bad = SubjectRef.parse(pod.good), SubjectRef.parse(pod.bad)
+    commits = GitOrigin(pod.work / "cache").commits(good, bad, say)
+    say(f"{len(commits)} commits from {good} to {bad}")
+    api.send("PUT", f"/bisections/{pod.bisection_id}/line", Line(bisection_id=pod.bisection_id, commits=commits))

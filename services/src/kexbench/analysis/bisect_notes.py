@@ -1,0 +1,138 @@
+"""What a bisection knows: which commits were measured, with what result, and which cannot be. The command line keeps
+it in a file; of one that a service sees to, it is worked out from the stored runs."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from kexbench.analysis.bisect import Evidence, Reading, Search, changes
+from kexbench.analysis.bisect_readings import logs_of
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.rounds import Batches
+from kexbench.domain.bisections import LineCommit
+from kexbench.domain.kits import Library, SubjectRef
+from kexbench.domain.samples import Metric
+
+METRIC = Metric.CPU_NS
+"""What is searched for is a step in this."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CaseLogs(_Frozen):
+    """Log ratios of one case, one an invocation (analysis/bisect_readings.py)."""
+
+    steps: tuple[float, ...]
+    places: tuple[float, ...]
+
+
+class Measurement(_Frozen):
+    """One run: of both ends, and of a commit between them, or none in the first run."""
+
+    commit: int | None
+    run_id: str
+    logs: dict[str, CaseLogs]
+
+
+class Failure(_Frozen):
+    """Why a commit cannot be measured, and whether it was built all the same."""
+
+    reason: str
+    built: bool
+
+
+class Notes(_Frozen):
+    """A bisection: what is asked, and what is known. Commits have numbers from 0, the good one."""
+
+    format_version: Literal[1] = 1
+    library: Library
+    address: str
+    commits: tuple[LineCommit, ...]
+    case_ids: tuple[str, ...]
+    invocations: int
+    failed: dict[int, Failure] = {}
+    measured: tuple[Measurement, ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The number of the bad commit."""
+        return len(self.commits) - 1
+
+    def ref(self, commit: int) -> SubjectRef:
+        return SubjectRef(library=self.library, source=f"git:{self.address}#{self.commits[commit].hash}")
+
+    @property
+    def ends(self) -> tuple[SubjectRef, SubjectRef]:
+        return self.ref(0), self.ref(self.last)
+
+    @property
+    def readings(self) -> dict[int, int]:
+        """How often each commit between the ends was measured."""
+        commits = [each.commit for each in self.measured if each.commit is not None]
+        return {commit: commits.count(commit) for commit in commits}
+
+    @property
+    def builds(self) -> int:
+        """How many commits were built, the ends included."""
+        return 2 + len(self.readings) + sum(failure.built for failure in self.failed.values())
+
+    def changed(self) -> tuple[str, ...]:
+        """The cases whose ends differ. Only the first run counts, whose size was fixed before anything was seen."""
+        known = [case_id for case_id in self.case_ids if self.measured[0].logs[case_id].steps]
+        steps = [Reading.of(self.measured[0].logs[case_id].steps) for case_id in known]
+        return tuple(case_id for case_id, differs in zip(known, changes(steps), strict=True) if differs)
+
+    def steps(self, case_id: str) -> tuple[float, ...]:
+        """The log ratios of the ends over all runs."""
+        return tuple(log for each in self.measured for log in each.logs[case_id].steps)
+
+    def evidence(self, case_id: str) -> Evidence:
+        places: dict[int, list[float]] = {}
+        for each in self.measured:
+            if each.commit is not None and (logs := each.logs[case_id].places):
+                places.setdefault(each.commit, []).extend(logs)
+        return Evidence(Reading.of(self.steps(case_id)), {commit: Reading.of(logs) for commit, logs in places.items()})
+
+    def search(self, builds: int) -> Search:
+        """What the next step follows from, with so many builds allowed."""
+        useless = sum(failure.built for failure in self.failed.values())
+        return Search(
+            commits=self.last,
+            cases=tuple(self.evidence(case_id) for case_id in self.changed()),
+            readings=self.readings,
+            failed=frozenset(self.failed),
+            builds=builds - useless,
+        )
+
+    def measurement(self, run_id: str, commit: int | None, batches: Mapping[tuple[str, str], Batches]) -> Measurement:
+        """What a run says. `batches` are those of METRIC, by case and reference."""
+        good, bad = (str(end) for end in self.ends)
+        found = {}
+        for case_id in self.case_ids:
+            ends = batches.get((case_id, good), {}), batches.get((case_id, bad), {})
+            placed = None if commit is None else batches.get((case_id, str(self.ref(commit))), {})
+            logs = logs_of(ends, placed)
+            enough = len(logs.steps) >= MIN_COMPARED_INVOCATIONS
+            found[case_id] = CaseLogs(steps=logs.steps if enough else (), places=logs.places if enough else ())
+        return Measurement(commit=commit, run_id=run_id, logs=found)
+
+    def with_failure(self, commit: int, reason: str, *, built: bool) -> "Notes":
+        return self.model_copy(update={"failed": {**self.failed, commit: Failure(reason=reason, built=built)}})
+
+    def with_measurement(self, measurement: Measurement, reasons: Callable[[], str]) -> "Notes":
+        """With one more run that has a number of its commit; with the `reasons` why it has none, where that is so.
+        Raises NotMeasured where it is that of the ends."""
+        commit = measurement.commit
+        if commit is None:
+            if not any(logs.steps for logs in measurement.logs.values()):
+                raise NotMeasured(f"the ends have no number in any case: {reasons()}")
+        elif not any(measurement.logs[case_id].places for case_id in self.changed()):
+            return self.with_failure(commit, f"it has no number: {reasons()}", built=commit not in self.readings)
+        return self.model_copy(update={"measured": (*self.measured, measurement)})
+
+
+class NotMeasured(Exception):
+    """The ends could not be compared."""

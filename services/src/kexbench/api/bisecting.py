@@ -1,0 +1,147 @@
+"""What is done next about bisections that a service sees to.
+
+Nothing is kept but what was asked, the line of commits and the runs. A run's id follows from the bisection and the
+run's number, so whoever asks for the next one asks for the same one.
+"""
+
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+
+from kexbench.analysis.bisect import Found, Try
+from kexbench.analysis.bisect_answer import answer
+from kexbench.analysis.bisect_notes import Notes, NotMeasured
+from kexbench.api.bisection_known import Known, builds_of, known_of, next_of, notes_of
+from kexbench.api.bisection_models import WantedLine
+from kexbench.api.control import one_architecture, one_at_a_time, queue_run, stirred
+from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.problems import ProblemError
+from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, Outcome
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Trigger
+from kexbench.planning.bisection import BisectionRun
+from kexbench.planning.compose import spec_text
+from kexbench.planning.documents import DocumentError
+from kexbench.store.port import Store
+
+_TICK = timedelta(milliseconds=1)
+"""As fine as the store's times are."""
+
+
+def advance(store: Store, supplies: Supplies | LocalSupplies) -> list[WantedLine]:
+    """Queue the next run of every bisection that wants one, and end those that have an answer. Tells of which ones the
+    commits are to be found first. Doing it again, or from several places at once, changes nothing."""
+    wanted = []
+    with one_at_a_time:
+        for bisection_id in store.open_bisections():
+            bisection = store.bisection(bisection_id)
+            if bisection and (line := _advance(store, supplies, known_of(store, bisection))):
+                wanted.append(line)
+    return wanted
+
+
+def _advance(store: Store, supplies: Supplies | LocalSupplies, known: Known) -> WantedLine | None:
+    bisection, last = known.bisection, known.last_run
+    if known.newest.kind is BisectionEventKind.WAITS or (last and (last.waits or last.progress.event.state.is_open)):
+        return None
+    line = store.line(bisection.bisection_id)
+    if line is None:
+        good, bad = (str(bisection.ref(name)) for name in (bisection.good, bisection.bad))
+        return WantedLine(
+            bisection_id=bisection.bisection_id, series=known.series, good=good, bad=bad, pool=bisection.pool
+        )
+    try:
+        if len(line.commits) == 1:
+            raise NotMeasured(f"{bisection.good} and {bisection.bad} are the same commit")
+        _go_on(store, supplies, known, line)
+    except NotMeasured as error:
+        _end(store, known, "not measured", str(error))
+    return None
+
+
+def _go_on(store: Store, supplies: Supplies | LocalSupplies, known: Known, line: Line) -> None:
+    """Raises NotMeasured where the ends gave no number."""
+    bisection, builds, notes = known.bisection, builds_of(known, line), notes_of(store, known, line)
+    if not notes.measured:
+        _queue(store, supplies, known, notes, None)
+        return
+    step = next_of(notes, builds)
+    if isinstance(step, Try):
+        _queue(store, supplies, known, notes, step.commit)
+        return
+    says = answer(notes, bisection.cases, (bisection.good, bisection.bad), builds, step).says
+    _end(store, known, "found" if isinstance(step, Found) else "cannot say", says)
+
+
+def _queue(store: Store, supplies: Supplies | LocalSupplies, known: Known, notes: Notes, commit: int | None) -> None:
+    bisection, number = known.bisection, len(known.runs)
+    wanted = set(notes.case_ids if commit is None else notes.changed())
+    run = BisectionRun(
+        ends=notes.ends,
+        between=None if commit is None else notes.ref(commit),
+        cases=tuple(case for case in bisection.cases if case.case_id in wanted),
+        invocations=bisection.invocations,
+        name=f"bisect-{bisection.library}-{bisection.bisection_id[:8]}",
+        pool=bisection.pool,
+    )
+    try:
+        plan = planned(supplies, run)
+    except ProblemError as error:
+        add_event(store, known, BisectionEventKind.WAITS, error.detail)
+        return
+    detail = f"run {number} of bisection {bisection.bisection_id}"
+    queue_run(store, bisection.run_id(number), Trigger.BISECTION, spec_text(run.wish), plan, detail)
+
+
+def planned(supplies: Supplies | LocalSupplies, run: BisectionRun) -> Plan:
+    """Raises a problem that says why it cannot be measured."""
+    try:
+        plan = supplies.plan(spec_text(run.wish), run.name, run.catalogue_text)
+    except DocumentError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
+    if isinstance(supplies, Supplies):
+        one_architecture(supplies, plan)
+    return plan
+
+
+def _end(store: Store, known: Known, outcome: Outcome, detail: str) -> None:
+    add_event(store, known, BisectionEventKind.ENDED, detail, outcome=outcome)
+
+
+def add_event(
+    store: Store,
+    known: Known,
+    kind: BisectionEventKind,
+    detail: str = "",
+    *,
+    builds: int | None = None,
+    outcome: Outcome | None = None,
+) -> None:
+    """Behind all others, even where the clock was set back. For who holds `one_at_a_time`."""
+    after = [event.at + _TICK for event in known.events]
+    store.add_bisection_event(
+        BisectionEvent(
+            bisection_id=known.bisection.bisection_id,
+            at=max([datetime.now(UTC), *after]),
+            kind=kind,
+            detail=detail,
+            builds=builds,
+            outcome=outcome,
+        )
+    )
+    stirred.set()
+
+
+def keep_line(store: Store, line: Line) -> None:
+    """The first one that is found stays."""
+    with one_at_a_time:
+        if store.line(line.bisection_id) is None:
+            store.add_line(line)
+    stirred.set()
+
+
+def give_up_line(store: Store, bisection: Bisection, series: int, reason: str) -> None:
+    """The commits were not found: somebody resumes it, or nothing happens. Told late, it changes nothing."""
+    with one_at_a_time:
+        known = known_of(store, bisection)
+        if store.line(bisection.bisection_id) is None and known.looks_for_its_line(series):
+            add_event(store, known, BisectionEventKind.WAITS, reason)

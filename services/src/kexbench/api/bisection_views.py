@@ -1,0 +1,122 @@
+"""How a bisection is told: in a line of a list, and whole."""
+
+import numpy as np
+
+from kexbench.analysis.bisect import Search, Try, posterior
+from kexbench.analysis.bisect_answer import answer, case_steps
+from kexbench.analysis.bisect_notes import Notes, NotMeasured
+from kexbench.analysis.rounds import Vector
+from kexbench.api.bisection_known import Known, builds_of, next_of, notes_of
+from kexbench.api.bisection_models import (
+    BisectionCommit,
+    BisectionControl,
+    BisectionDetail,
+    BisectionRunView,
+    BisectionSummary,
+)
+from kexbench.api.models import CaseView
+from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
+from kexbench.store.port import Store
+
+LIKELY = 0.005
+"""From this probability on a commit is told though nobody built it, so that there are never more than 200 such."""
+
+
+def summary_of(store: Store, known: Known) -> BisectionSummary:
+    bisection = known.bisection
+    state, detail = known.state(has_line=bool(known.runs) or store.line(bisection.bisection_id) is not None)
+    return BisectionSummary(
+        bisection_id=bisection.bisection_id,
+        asked_at=bisection.asked_at,
+        asked_by=bisection.asked_by,
+        library=bisection.library,
+        repository=bisection.address,
+        good=bisection.good,
+        bad=bisection.bad,
+        pool=bisection.pool,
+        cases=[CaseView.of(case) for case in bisection.cases],
+        state=state,
+        detail=detail,
+        runs=len(known.runs),
+    )
+
+
+def detail_of(store: Store, known: Known, *, has_queue: bool) -> BisectionDetail:
+    bisection = known.bisection
+    line = store.line(bisection.bisection_id)
+    summary = summary_of(store, known)
+    commits, steps, told = _findings(store, known, line) if line else ([], (), None)
+    numbers = {commit.hash: number for number, commit in enumerate(line.commits)} if line else {}
+    return BisectionDetail(
+        summary=summary,
+        events=known.events,
+        controls=controls_of(known, summary.state) if has_queue else [],
+        invocations=bisection.invocations,
+        most_builds=builds_of(known, line) if line and len(line.commits) > 1 else None,
+        searched=len(line.commits) if line else 0,
+        commits=commits,
+        runs=[
+            BisectionRunView(
+                number=each.number,
+                run_id=each.run.run_id,
+                commit=None if each.hash is None else numbers[each.hash],
+                state=each.progress.event.state,
+                detail=each.progress.event.detail,
+                invocations_planned=each.run.plan.invocations,
+                invocations_stored=each.progress.invocations_stored,
+            )
+            for each in known.runs
+        ],
+        steps=list(steps),
+        answer=told,
+    )
+
+
+def controls_of(known: Known, state: str) -> list[BisectionControl]:
+    """What would be done and change something."""
+    last = known.last_run
+    if state == "waiting":
+        return ["cancel", "resume"]
+    if state == "cancelled":
+        return [] if last and last.progress.event.state.is_open else ["resume"]
+    return ["cancel"] if state in ("asked", "searching") else []
+
+
+def _findings(
+    store: Store, known: Known, line: Line
+) -> tuple[list[BisectionCommit], tuple[CaseStep, ...], BisectionAnswer | None]:
+    """The commits that something is known of, the step in each case, and the answer once there is one."""
+    bisection = known.bisection
+    try:
+        notes = notes_of(store, known, line)
+    except NotMeasured:
+        notes = None
+    if notes is None or not notes.measured:
+        ends = sorted({0, len(line.commits) - 1})
+        return [_commit(line, number, notes, None) for number in ends], (), None
+    builds = builds_of(known, line)
+    step = next_of(notes, builds)
+    told = None
+    if not isinstance(step, Try):
+        told = answer(notes, bisection.cases, (bisection.good, bisection.bad), builds, step)
+    search = notes.search(builds)
+    chances = posterior(search) if search.cases else None
+    shown = [_commit(line, number, notes, chances) for number in _shown(search, chances)]
+    return shown, case_steps(notes, bisection.cases), told
+
+
+def _shown(search: Search, chances: "Vector | None") -> list[int]:
+    likely = set[int]() if chances is None else {int(place) + 1 for place in np.flatnonzero(chances >= LIKELY)}
+    return sorted({0, search.commits, *search.readings, *search.failed, *likely})
+
+
+def _commit(line: Line, number: int, notes: Notes | None, chances: "Vector | None") -> BisectionCommit:
+    failure = notes.failed.get(number) if notes else None
+    return BisectionCommit(
+        **line.commits[number].model_dump(),
+        number=number,
+        probability=None if chances is None else 0.0 if number == 0 else float(chances[number - 1]),
+        reached=None if chances is None else min(1.0, float(chances[:number].sum())),
+        measurements=notes.readings.get(number, 0) if notes else 0,
+        fails=failure.reason if failure else None,
+    )
