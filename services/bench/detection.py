@@ -1,10 +1,9 @@
 """What change this machine can detect: workers that burn a known share, through the real path, resampled."""
 
-import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.lab import BenchError, Lab
+from bench.lab import BenchError, Lab, children_cpu_s
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.cases import Case
@@ -49,7 +48,7 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
     ticket = lab.ticket([case], kits, BATCHES)
     done: list[Invocation] = []
-    began_s = _children_cpu_s()
+    began_s = children_cpu_s()
     for number in range(invocations):
         turn = Turn(case.case_id, tuple(kits), number)
         done.append(_whole(measure_invocation(ticket, turn, lab.cpus, lab.log, _no_load)))
@@ -59,7 +58,7 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
         case,
         {share: log_ratios(batches[reference], batches[BASELINE]) for reference, share in shares.items()},
         copy=log_ratios(batches[COPY], batches[BASELINE]),
-        pair_cpu_s=2 * (_children_cpu_s() - began_s) / len(kits) / invocations,
+        pair_cpu_s=2 * (children_cpu_s() - began_s) / len(kits) / invocations,
         discarded_batches=sum(one.discarded_batches for one in done),
         preempted_batches=sum(one.preempted_batches for one in done),
     )
@@ -74,12 +73,6 @@ def _whole(invocation: Invocation) -> Invocation:
     if invocation.outcomes:
         raise BenchError(f"{invocation.case_id}: {invocation.outcomes[0].reason}")
     return invocation
-
-
-def _children_cpu_s() -> float:
-    """CPU time of all workers that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def _no_load() -> HostLoad:
