@@ -9,6 +9,8 @@
 #   make bench    what measuring costs and what it can detect, and planning at scale; half an hour, BENCH=--quick for
 #                 less; as root with a simulated cluster, which the first time compiles for a quarter of an hour; writes
 #                 docs/benchmarks.md
+#   make bisect-real  a bisection of OpenSSL's sources with a planted slower commit, and one with none; a quarter of an
+#                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in
@@ -30,11 +32,13 @@ VENV := services/.venv
 LINTED := . ../infra/devcluster ../charts/tools
 BIN := $(VENV)/bin
 DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
+# Where this is set, each of the hundreds of processes of a test run would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root run test test-charts test-infra kits bench check format generate packages-run packages-kits packages-test \
-	packages-cross packages-bench packages-cluster devcluster devcluster-binaries test-cluster images python frontend \
-	clean
+.PHONY: root run test test-charts test-infra kits bench bisect-real check format generate packages-run packages-kits \
+	packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries test-cluster images \
+	python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -72,6 +76,12 @@ kits: packages-run packages-kits python
 bench: packages-run packages-bench python
 	@$(MAKE) --silent -C workers/handshake plain
 	@cd services && PYTHONPATH=../infra .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
+
+bisect-real: packages-run packages-kits python
+	$(SAY) "a slower commit is planted"
+	@cd services && .venv/bin/python -m bench.bisection $(BISECT)
+	$(SAY) "none is"
+	@cd services && .venv/bin/python -m bench.bisection --without-step $(BISECT)
 
 devcluster-binaries: python
 	@$(DEVCLUSTER) binaries

@@ -13,8 +13,9 @@ import httpx
 import numpy as np
 
 from bench.lab import BenchError
-from kexbench.api.app import API_PREFIX
-from kexbench.service import Service, own_store
+from kexbench.api.calling import API_PREFIX
+from kexbench.service import own_store
+from kexbench.service.serving import Service
 from kexbench.settings import Settings
 from kexbench.watch.control import OwnControl
 from kexbench.watch.wiring import watching

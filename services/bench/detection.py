@@ -1,10 +1,9 @@
 """What change this machine can detect: workers that burn a known share, through the real path, resampled."""
 
-import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.lab import BenchError, Lab
+from bench.lab import BenchError, Lab, children_cpu_s
 from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.cases import Case
@@ -53,14 +52,14 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     others |= {f"burn-{ppm}": _burning(lab, f"{source}+burn={ppm}", plain) for ppm in INJECTIONS_PPM}
     tickets = {name: lab.ticket([case], {BASELINE: plain, name: kit}, BATCHES) for name, kit in others.items()}
     done: dict[str, list[Invocation]] = {name: [] for name in tickets}
-    began_s = _children_cpu_s()
+    began_s = children_cpu_s()
     for number in range(invocations):
         for name in (*tickets, *[SAME] * (SAME_POOLS - 1)):
             turn = Turn(case.case_id, (BASELINE, name), len(done[name]))
             done[name].append(_whole(measure_invocation(tickets[name], turn, lab.cpus, lab.log, _no_load)))
         yield number + 1
     every = [invocation for of_pair in done.values() for invocation in of_pair]
-    pair_cpu_s = (_children_cpu_s() - began_s) / len(every)
+    pair_cpu_s = (children_cpu_s() - began_s) / len(every)
     shares = {SAME: 0.0} | {f"burn-{ppm}": ppm / 1e6 for ppm in INJECTIONS_PPM}
     yield Pools(
         case,
@@ -86,12 +85,6 @@ def _whole(invocation: Invocation) -> Invocation:
     if invocation.outcomes:
         raise BenchError(f"{invocation.case_id}: {invocation.outcomes[0].reason}")
     return invocation
-
-
-def _children_cpu_s() -> float:
-    """CPU time of all workers that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def _no_load() -> HostLoad:

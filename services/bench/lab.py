@@ -1,5 +1,6 @@
 """What every benchmark of the harness needs: kits, material, CPUs, and parties outside of any plan."""
 
+import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,12 @@ def turns_ns(batch: Batch) -> float:
     if batch.cpu_ns is None:
         raise BenchError("this batch was not split by side")
     return batch.cpu_ns / batch.handshakes
+
+
+def children_cpu_s() -> float:
+    """CPU time of all processes that this one started and that have ended, with those that they waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import settings
 
 from kexbench.domain.kits import KitManifest, SubjectRef
-from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
+from kexbench.kits import Shelf, Workshop, default_providers
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
+from tests.compiled_once import CompiledOnce
 
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
 _DATABASES = count()
@@ -22,7 +23,7 @@ settings.load_profile("kexbench")
 @pytest.fixture(scope="session")
 def fake_shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
     root = tmp_path_factory.mktemp("shelf")
-    workshop = Workshop(WorkerSource(Settings().workers), default_providers(root / "cache"))
+    workshop = Workshop(CompiledOnce(Settings().workers), default_providers(root / "cache"))
     return Shelf(root / "kits", workshop)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kexbench.api.app import API_PREFIX
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.models import StoredInvocation
 from kexbench.uplink import Refused, Unreachable, Uplink
 

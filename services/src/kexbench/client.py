@@ -10,10 +10,9 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from kexbench.api.app import API_PREFIX
+from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words
 from kexbench.api.lab_models import Qualifications
 from kexbench.api.models import StoredInvocation
-from kexbench.api.problems import problem_words
 from kexbench.api.run_models import RunDetail, RunPage
 from kexbench.api.tokens import sign_role_token, sign_run_token
 from kexbench.domain.runs import Run, RunEvent
@@ -50,7 +49,9 @@ class ApiClient:
         self.page = f"{address.url}/runs/" if address.lasting else None
         """Where runs can be looked at, if somebody serves them for longer than this command."""
         self._secret = address.secret
-        self._http = httpx.Client(base_url=address.url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False)
+        self._http = httpx.Client(
+            base_url=address.url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False, verify=NO_CERTIFICATES
+        )
 
     def runs(self, limit: int) -> RunPage:
         return RunPage.model_validate_json(self._get("/runs", limit=limit).content)

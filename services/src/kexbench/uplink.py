@@ -10,8 +10,7 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from kexbench.api.app import API_PREFIX
-from kexbench.api.problems import problem_words
+from kexbench.api.calling import API_PREFIX, problem_words
 
 Found = TypeVar("Found")
 PATIENCE_S = 1800.0

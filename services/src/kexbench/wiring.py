@@ -1,21 +1,21 @@
-"""The composition root: the one place that knows which adapter stands behind which port."""
+"""The composition root: the one place that knows which adapter stands behind which port.
+
+What only the process that holds the store needs is imported where it is made: it takes more than a second, which every
+other command does without.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kexbench.api.access import Gatekeeper, LocalGatekeeper
-from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
-from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.lab import qualifications
-from kexbench.api.resolving import resolved
-from kexbench.api.webhooks import Doorbell
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
 from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
-from kexbench.kits.depot import Depot
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
@@ -25,9 +25,12 @@ from kexbench.planning.repositories import read_repositories
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
-from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.migrate import EngineClauses
 from kexbench.store.port import Store
+
+if TYPE_CHECKING:
+    from kexbench.api.access import Gatekeeper
+    from kexbench.api.dependencies import LocalSupplies, Supplies
+    from kexbench.api.webhooks import Doorbell
 
 
 class Installation:
@@ -63,16 +66,20 @@ class Installation:
 
     def doorbell(self) -> Doorbell:
         """Of the repositories whose webhooks have a secret."""
+        from kexbench.api.webhooks import Doorbell
+
         named = {one.name: one.webhook_secret_file for one in self.repositories()}
         return Doorbell({name: Path(file) for name, file in named.items() if file is not None})
 
     def gatekeeper(self, secret: str) -> Gatekeeper:
         """Who may write: whoever has a token signed with the secret, or accounts of the cluster."""
+        from kexbench.api.access import LocalGatekeeper
+
         settings = self.settings
         if settings.access == "local":
             return LocalGatekeeper(secret)
-        # Here, since the client takes half a second to import and one machine never needs it.
-        from kexbench.api.kubernetes_reviewer import in_cluster  # noqa: PLC0415
+        from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
+        from kexbench.api.kubernetes_reviewer import in_cluster
 
         accounts = Accounts(
             job=f"{settings.cluster_namespace}:{settings.job_service_account}",
@@ -84,6 +91,9 @@ class Installation:
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
         """What runs that are queued are given. Raises DocumentError for wrong pools."""
+        from kexbench.api.dependencies import LocalSupplies, Supplies
+        from kexbench.kits.depot import Depot
+
         if self.settings.access == "local":
             return LocalSupplies(partial(self._planned_here, store))
         self.pools()  # so that what is wrong with them is told when the service starts
@@ -110,6 +120,9 @@ class Installation:
         *,
         anywhere: bool = False,
     ) -> Plan:
+        from kexbench.api.lab import qualifications
+        from kexbench.api.resolving import resolved
+
         plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only, anywhere=anywhere)
         return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))
 
@@ -118,6 +131,9 @@ class Installation:
 
     def open_store(self) -> Store:
         """Opened and migrated. Raises StoreError."""
+        from kexbench.store.clickhouse import ClickHouseStore
+        from kexbench.store.migrate import EngineClauses
+
         clauses = EngineClauses(self.settings.store_engine, self.settings.store_deduplication_window)
         store = ClickHouseStore(self.settings.store_dsn, self.settings.store_database, clauses)
         store.migrate()

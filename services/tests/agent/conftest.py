@@ -11,7 +11,8 @@ import pytest
 from kexbench.agent.environment import JobPod
 from kexbench.agent.fetch import fetch
 from kexbench.api.access import Caller, Role
-from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import Supplies
 from kexbench.api.tokens import TokenError
 from kexbench.domain.kits import SubjectRef

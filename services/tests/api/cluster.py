@@ -9,7 +9,8 @@ import httpx
 from fastapi import FastAPI
 
 from kexbench.api.access import Caller
-from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import Planner, Supplies
 from kexbench.api.tokens import TokenError
 from kexbench.api.webhooks import Doorbell

@@ -9,7 +9,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 
 from kexbench.api.access import LocalGatekeeper
-from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.tokens import sign_run_token
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.api.app import API_PREFIX
+from kexbench.api.calling import API_PREFIX
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import ClusterApi, cluster_api, cluster_app

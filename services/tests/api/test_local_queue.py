@@ -9,7 +9,8 @@ import jwt
 import pytest
 
 from kexbench.api.access import LocalGatekeeper
-from kexbench.api.app import API_PREFIX, create_app
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.control import claim
 from kexbench.api.dependencies import LocalSupplies
 from kexbench.api.tokens import AUDIENCE, sign_role_token

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,26 +44,23 @@ class Tools:
     folder: Path
 
     def render(self, values: Path) -> list[Object]:
-        command: list[str | Path] = [
-            self.folder / "helm",
-            "template",
-            "kexbench",
-            CHART,
-            "--namespace",
-            NAMESPACE,
-            "--values",
-            values,
-        ]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        return [found for found in yaml.safe_load_all(done.stdout) if found]
+        found: Iterator[Object] = yaml.load_all(_rendered(self.folder / "helm", values), yaml.CSafeLoader)
+        return [each for each in found if each]
 
     def faults(self, objects: list[Object]) -> str:
         """What the API server would refuse; nothing where all is well."""
         schemas = self.folder / "schemas" / "{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json"
         command: list[str | Path] = [self.folder / "kubeconform", "-strict", "-schema-location", schemas]
-        text: str = yaml.safe_dump_all(objects)
+        text: str = yaml.dump_all(objects, Dumper=yaml.CSafeDumper)
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
+
+
+@cache
+def _rendered(helm: Path, values: Path) -> str:
+    """Once for all tests of an example."""
+    command: list[str | Path] = [helm, "template", "kexbench", CHART, "--namespace", NAMESPACE, "--values", values]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(scope="session")

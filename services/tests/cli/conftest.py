@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.conftest import FakeKit
 
 TIMEOUT_S = 120
 SPEC = """\
@@ -97,3 +100,9 @@ class Cli:
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
     return Cli(tmp_path)
+
+
+def stock(cli: Cli, fake_kit: FakeKit, *sources: str) -> None:
+    """Put kits on the shelf, which are made once a test process. Other tests have commands make theirs."""
+    (shelf,) = {fake_kit(f"fake@{source}")[0].parent for source in sources}
+    shutil.copytree(shelf, cli.folder / "home" / "kits")

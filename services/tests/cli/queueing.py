@@ -75,7 +75,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from kexbench.api.control import queue_run
-from kexbench.domain.runs import Trigger
+from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.schedules import Schedule
 from kexbench.settings import Settings
 from kexbench.wiring import Installation

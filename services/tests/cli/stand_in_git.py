@@ -4,14 +4,13 @@ A commit's file `settings` is what the fake backend is told, such as `step=1.02`
 whose sources do not compile.
 """
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 from kexbench.cli.main import main
 from kexbench.domain.kits import SubjectRef
-from kexbench.kits import WorkerSource, Workshop, default_providers
+from kexbench.kits import Workshop, default_providers
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import FakeProvider
 from kexbench.kits.githistory import told_of
@@ -19,8 +18,8 @@ from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution
-from kexbench.kits.worker import Compiled
 from kexbench.wiring import Installation
+from tests.compiled_once import CompiledOnce
 
 BROKEN = "broken"
 
@@ -54,23 +53,6 @@ class StandInProvider:
         if resolution.fingerprint.endswith(f" {BROKEN}"):
             raise StepFailed("compile", "make: the compiler says: fake.c:1:1: error: expected ';'")
         return self._fake.fetch(resolution, attempt)
-
-
-class CompiledOnce(WorkerSource):
-    """All commits are one program that is told other settings, so it is compiled once for all."""
-
-    def compile(self, ref: SubjectRef, attempt: Attempt, materials: Materials) -> Compiled:
-        kept = attempt.scratch.parents[1] / ".stand-in"
-        with locked(kept.with_suffix(".lock"), attempt.note, attempt.go_on):
-            if not kept.is_dir():
-                made = super().compile(ref, attempt, materials)
-                partial = attempt.scratch / "partial"
-                partial.mkdir()
-                shutil.copy2(made.worker, partial / "worker")
-                shutil.copy2(made.heap_counter, partial / "heap.so")
-                (partial / "flags").write_text(made.flags)
-                partial.rename(kept)
-        return Compiled(kept / "worker", kept / "heap.so", (kept / "flags").read_text())
 
 
 def workshop(installation: Installation) -> Workshop:

@@ -1,11 +1,10 @@
 """From a push to results on one machine: a person commits, everything else follows, once."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, stock
 from tests.cli.queueing import serving
 from tests.conftest import FakeKit
 from tests.watch.repositories import Shared, a_catalogue
@@ -28,9 +27,7 @@ def shared(tmp_path: Path) -> Shared:
 @pytest.fixture
 def cli(cli: Cli, fake_kit: FakeKit, shared: Shared, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Whose shelf has the kits already, and which watches the repository closely."""
-    (older, _), (newer, _) = (fake_kit(f"fake@{source}") for source in (STEADY, NEWER))
-    assert older.parent == newer.parent
-    shutil.copytree(newer.parent, cli.folder / "home" / "kits")
+    stock(cli, fake_kit, STEADY, NEWER)
     (cli.folder / "home" / "repositories.yaml").write_text(WATCHED.format(url=shared.bare))
     monkeypatch.setenv("KEXBENCH_WATCH_INTERVAL_S", "0.1")
     return cli

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from kexbench.execution.folder import RunFolder
-from tests.cli.conftest import TIMEOUT_S, Cli
+from tests.cli.conftest import TIMEOUT_S, Cli, stock
 from tests.cli.queueing import Serving, in_the_store, serving, until
 from tests.conftest import FakeKit
 
@@ -18,6 +18,11 @@ QUEUE = """
 for name, trigger in (("late", Trigger.BACKFILL), ("usual", Trigger.API), ("review", Trigger.PULL_REQUEST)):
     text = Path(sys.argv[1]).read_text().replace("name: spec", f"name: {name}")
     queue_run(store, name, trigger, text, installation.supplies(store).plan(text, "spec.yaml"))
+"""
+LEFT = """
+text = Path(sys.argv[1]).read_text()
+queue_run(store, "left", Trigger.API, text, installation.supplies(store).plan(text, "spec.yaml"))
+store.add_event(RunEvent(run_id="left", at=datetime.now(UTC), state=RunState.RUNNING, detail=""))
 """
 MISSED = """
 text = Path(sys.argv[1]).read_text() + 'schedule: "0 3 * * *"\\n'
@@ -29,8 +34,7 @@ store.add_schedule(Schedule(name="spec", cron="0 3 * * *", spec_text=text, chang
 @pytest.fixture
 def cli(cli: Cli, fake_kit: FakeKit) -> Cli:
     """Whose shelf has the kit already."""
-    folder, _ = fake_kit(f"fake@{STEADY}")
-    shutil.copytree(folder.parent, cli.folder / "home" / "kits")
+    stock(cli, fake_kit, STEADY)
     return cli
 
 
@@ -121,6 +125,16 @@ def test_a_schedules_missed_times_are_caught_up_once(cli: Cli) -> None:
         served.hears(f"run {run_id}: finished")
         runs = served.ask("GET", "/runs")["runs"]
         assert [(run["trigger"], run["state"]) for run in runs] == [("api", "finished"), ("schedule", "finished")]
+
+
+def test_where_no_service_sees_to_a_run_nobody_waits_for_its_end_and_the_next_service_ends_it(cli: Cli) -> None:
+    in_the_store(cli, LEFT, cli.spec("spec", STEADY, invocations=2))
+    cancelled = cli("runs", "cancel", "left", "--wait")
+    assert cancelled.status == 1
+    assert "cancelling" in cancelled.out
+    assert "no kexbench serve runs here" in cancelled.err
+    with serving(cli) as served:
+        until(lambda: served.summary("left")["state"] == "cancelled")
 
 
 def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:

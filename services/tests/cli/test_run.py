@@ -7,10 +7,19 @@ import os
 import signal
 
 import httpx
+import pytest
 
-from tests.cli.conftest import TIMEOUT_S, Cli
+from tests.cli.conftest import TIMEOUT_S, Cli, stock
+from tests.conftest import FakeKit
 
-STEADY, SLOWER = "1.0+noise=0", "1.1+noise=0+step=1.02"
+STEADY, SLOWER, CRASHING = "1.0+noise=0", "1.1+noise=0+step=1.02", "2.0+crash_after=30"
+
+
+@pytest.fixture
+def cli(cli: Cli, fake_kit: FakeKit) -> Cli:
+    """Whose shelf has the kits already."""
+    stock(cli, fake_kit, STEADY, SLOWER, CRASHING)
+    return cli
 
 
 def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
@@ -88,7 +97,7 @@ def test_a_killed_run_leaves_its_results_to_the_next_command(cli: Cli) -> None:
 
 
 def test_a_crashing_worker_costs_its_own_cells_only(cli: Cli) -> None:
-    done = cli("run", cli.spec("crash", STEADY, "2.0+crash_after=30"))
+    done = cli("run", cli.spec("crash", STEADY, CRASHING))
     assert done.status == 0, done.err
     assert "2,500" in done.out
     assert "fake 2.0, TLS 1.2 RSA, RSA 2048: crashed: the worker was ended by signal 6" in done.out

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.api.app import API_PREFIX
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.commit_models import CommitView
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check

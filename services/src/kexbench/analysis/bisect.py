@@ -119,7 +119,7 @@ def changes(steps: Sequence[Reading]) -> tuple[bool, ...]:
     all cases (Bonferroni). One look, at a number of invocations that was fixed before."""
     share = ALPHA / 2 / len(steps)
     return tuple(
-        bool(abs(step.centre) > max(np.log1p(RELEVANT), scipy.stats.t.ppf(1 - share, step.freedom) * step.error))
+        bool(abs(step.centre) > max(np.log1p(RELEVANT), scipy.special.stdtrit(step.freedom, 1 - share) * step.error))
         for step in steps
     )
 
@@ -206,7 +206,7 @@ def _misfits(search: Search, first_bad: int) -> list[int]:
             side = 1 if commit >= first_bad else -1
             error = np.hypot(_scale(place), case.step.error / 2)
             far = abs(place.centre - side * case.step.centre / 2) / error
-            if 2 * scipy.stats.t.sf(far, place.freedom) < MISFIT:
+            if 2 * scipy.special.stdtr(place.freedom, -far) < MISFIT:
                 found.add(commit)
     return sorted(found)
 

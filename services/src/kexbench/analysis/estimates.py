@@ -8,10 +8,10 @@ rounds (analysis/rounds.py).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy  # scipy.stats takes a second to import and is loaded on first use
+import scipy  # scipy.special alone: scipy.stats has the same functions and takes a second to import
 
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
 
@@ -69,11 +69,10 @@ def estimate_median(medians: Sequence[float]) -> MedianEstimate:
 @cache
 def _interval_ranks(count: int) -> tuple[int, int] | None:
     """Which of `count` sorted values bound the interval, from 0; None where even the outermost are too near.
-    The ranks depend on the count alone, so they are found once, on the values 0, 1, 2 and so on."""
-    interval: Any = scipy.stats.quantile_test(range(count), q=(count - 1) / 2, p=0.5).confidence_interval(CONFIDENCE)
-    if not np.isfinite([interval.low, interval.high]).all():
-        return None
-    return int(interval.low), int(interval.high)
+    Of so many values k or fewer lie below the median with the probability of k or fewer heads among as many coins."""
+    below = scipy.special.bdtr(np.arange(count), count, 0.5)
+    outside = int(np.searchsorted(below, (1 - CONFIDENCE) / 2))
+    return (outside - 1, count - outside) if outside else None
 
 
 def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
@@ -102,7 +101,7 @@ def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]
     if variances.sum() == 0:
         return centre, centre, centre
     freedom = variances.sum() ** 2 / (variances**2 / [len(first) - 1, len(second) - 1]).sum()
-    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * np.sqrt(variances.sum()))
+    reach = float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(variances.sum()))
     return centre, centre - reach, centre + reach
 
 
@@ -135,7 +134,7 @@ def trimmed_interval(logs: Vector) -> tuple[float, float, float]:
     centre = float(found.centres[0])
     if np.ptp(logs) == 0:
         return centre, centre, centre
-    reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, found.freedom) * found.errors[0])
+    reach = float(scipy.special.stdtrit(found.freedom, (1 + CONFIDENCE) / 2) * found.errors[0])
     return centre, centre - reach, centre + reach
 
 

@@ -71,7 +71,7 @@ def excludes_one(
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Whether the trimmed mean's two-sided interval at 1 - alpha excludes a ratio of 1, for each row of log ratios."""
     found = trimmed_means(samples)
-    return np.abs(found.centres) > scipy.stats.t.ppf(1 - alpha / 2, found.freedom) * found.errors
+    return np.abs(found.centres) > scipy.special.stdtrit(found.freedom, 1 - alpha / 2) * found.errors
 
 
 def wilson(share: float, tests: float) -> tuple[float, float]:

@@ -27,6 +27,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
@@ -34,7 +35,6 @@ from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
 
-API_PREFIX = "/api/v1"
 _ROUTES = (
     *(reading, queueing, exporting, lab, control, bisections, commits, following),
     *(scheduling, supplying, uploading, webhooks),

@@ -3,7 +3,6 @@
 from http import HTTPStatus
 from typing import Any
 
-import httpx
 from fastapi import FastAPI, Request
 from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
@@ -24,18 +23,6 @@ class ProblemError(Exception):
         self.status = status
         self.detail = detail
         self.remedy = remedy
-
-
-def problem_words(response: httpx.Response) -> tuple[str, str | None]:
-    """What an answer that is no success says is wrong, and what puts it right. Also of one that is no problem of ours,
-    such as a proxy's."""
-    try:
-        problem = response.json()
-    except ValueError:
-        problem = None
-    if isinstance(problem, dict) and isinstance(problem.get("detail"), str):
-        return problem["detail"], problem.get("remedy")
-    return f"the API answered {response.status_code}", None
 
 
 def install_problem_handlers(app: FastAPI) -> None:

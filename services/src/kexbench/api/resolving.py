@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import Qualifications
 from kexbench.domain.plans import Plan
 from kexbench.planning.plan import fault_in
@@ -30,6 +29,9 @@ def resolved(
 def invocations_to_resolve(plan: Plan, qualified: Qualifications) -> int:
     """How many invocations tell the change that a spec asks for, by the noisiest case that an A/A run of each of its
     libraries found here. Raises Unresolvable where there was none, or where no number is enough."""
+    # Here, since arrays take a moment to import and few specs are resolved.
+    from kexbench.analysis.detectable import invocations_for  # noqa: PLC0415
+
     assert plan.measure.resolve is not None
     wanted = 0
     for library in dict.fromkeys(subject.library for subject in plan.subjects):

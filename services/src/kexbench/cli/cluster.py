@@ -94,7 +94,8 @@ def _tell(
     as_json: bool,
     wanted: RunState | str = RunState.FINISHED,
 ) -> None:
-    """Print a run; with `wait` each change until it has ended, and whether it ended as it should."""
+    """Print a run; with `wait` each change until it has ended, and whether it ended as it should. Where nobody sees to
+    the queue, nothing is waited for."""
     if wait:
         summary = _ended(api, summary)
     if as_json:
@@ -103,18 +104,23 @@ def _tell(
         out.print(f"{summary.run_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
         if isinstance(api, ApiClient) and api.page:
             say(f"{api.page}{summary.run_id}")
+    if wait and summary.state.is_open:
+        err.print("nothing more happens to it by itself: no kexbench serve runs here")
+        err.print("  remedy: start kexbench serve, which sees to what is queued, running or being cancelled")
     if wait and summary.state != wanted:
         raise typer.Exit(1)
 
 
 def _ended(api: Uplink | ApiClient, summary: RunSummary) -> RunSummary:
+    """The run once it has ended, or as it stays where nobody sees to it."""
+    is_seen_to = isinstance(api, Uplink) or api.page is not None
     told = ""
     while True:
         stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
         if (line := f"{summary.state}: {stored} {summary.detail}".rstrip()) != told:
             say(line)
             told = line
-        if not summary.state.is_open:
+        if not summary.state.is_open or not is_seen_to:
             return summary
         time.sleep(_POLL_S)
         summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary

@@ -5,90 +5,63 @@ is something new. `bisect`: 4 it cannot say.
 """
 
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
-import httpx
 import typer
 
 from kexbench import __version__
-from kexbench.cli import (
-    backfill,
-    bisect,
-    bisections,
-    catalogue,
-    cluster,
-    commits,
-    compare,
-    dispatch,
-    doctor,
-    export,
-    interop,
-    kits,
-    plan,
-    qualify,
-    queue,
-    reproduce,
-    run,
-    runs,
-    schedules,
-    schema,
-    serve,
-)
 from kexbench.cli.console import err
-from kexbench.client import ApiError
-from kexbench.kits import KitError, KitErrors
-from kexbench.pipeline import RunGone, VersionMismatch
-from kexbench.planning.documents import DocumentError
-from kexbench.service import ServiceUnavailable
-from kexbench.store.port import StoreError
-from kexbench.uplink import Refused, Unreachable
-from kexbench.watch.source import SourceError
 
-EXPECTED = (
-    KitError,
-    RunGone,
-    VersionMismatch,
-    StoreError,
-    ServiceUnavailable,
-    ApiError,
-    Refused,
-    Unreachable,
-    SourceError,
-)
-SHOWN_FAULTS = 15
-"""So that the errors of any input fit one screen."""
+VERBS = {
+    "run": "run:run",
+    "plan": "plan:plan",
+    "compare": "compare:compare",
+    "bisect": "bisect:bisect",
+    "bisections": "bisections:app",
+    "backfill": "backfill:backfill",
+    "interop": "interop:interop",
+    "reproduce": "reproduce:reproduce",
+    "qualify": "qualify:qualify",
+    "kits": "kits:app",
+    "catalogue": "catalogue:app",
+    "runs": "runs:app",
+    "submit": "cluster:submit",
+    "queue": "queue:queue",
+    "schedules": "schedules:app",
+    "commits": "commits:commits",
+    "dispatch": "dispatch:dispatch",
+    "token": "cluster:token",
+    "migrate": "cluster:migrate",
+    "doctor": "doctor:doctor",
+    "export": "export:export",
+    "serve": "serve:serve",
+    "schema": "schema:schema",
+}
+"""The file of each verb, and what it is called there. Only the one that is asked for is imported: all of them take two
+seconds."""
+HIDDEN = ("schema",)
 
-app = typer.Typer(
-    name="kexbench",
-    help="Benchmarks TLS key exchange across libraries, versions and CPUs.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-app.command("run")(run.run)
-app.command("plan")(plan.plan)
-app.command("compare")(compare.compare)
-app.command("bisect")(bisect.bisect)
-app.command("backfill")(backfill.backfill)
-app.add_typer(bisections.app, name="bisections")
-app.command("interop")(interop.interop)
-app.command("reproduce")(reproduce.reproduce)
-app.command("qualify")(qualify.qualify)
-app.add_typer(kits.app, name="kits")
-app.add_typer(catalogue.app, name="catalogue")
-app.add_typer(runs.app, name="runs")
-app.command("submit")(cluster.submit)
-app.command("queue")(queue.queue)
-app.add_typer(schedules.app, name="schedules")
-app.command("commits")(commits.commits)
-app.command("dispatch")(dispatch.dispatch)
-app.command("token")(cluster.token)
-app.command("migrate")(cluster.migrate)
-app.command("doctor")(doctor.doctor)
-app.command("export")(export.export)
-app.command("serve")(serve.serve)
-app.command("schema", hidden=True)(schema.schema)
+
+def app_with(verbs: Iterable[str]) -> typer.Typer:
+    app = typer.Typer(
+        name="kexbench",
+        help="Benchmarks TLS key exchange across libraries, versions and CPUs.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+    )
+    app.callback()(_root)
+    for verb in verbs:
+        file, _, name = VERBS[verb].partition(":")
+        found = getattr(import_module(f"kexbench.cli.{file}"), name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=verb)
+        else:
+            app.command(verb, hidden=verb in HIDDEN)(found)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -97,7 +70,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -108,28 +80,22 @@ def _root(
 
 def main() -> None:
     """Run a command; an expected error ends it with its text alone."""
+    first = next(iter(sys.argv[1:]), "")
+    verbs = [first] if first in VERBS else [] if first == "--version" else VERBS
     try:
-        app()
-    except DocumentError as error:
-        _fail(*_faults(error))
+        app_with(verbs)()
     except KeyboardInterrupt:
         err.print("cancelled")
         sys.exit(130)
-    except httpx.TransportError as error:
-        _fail(f"the service does not answer: {error}")
-    except KitErrors as errors:
-        _fail(*map(str, errors.errors))
-    except EXPECTED as error:
-        _fail(str(error))
     except BrokenPipeError:
         sys.exit(1)
+    except Exception as error:
+        from kexbench.cli.failing import words_of  # noqa: PLC0415 (what can fail is imported where it failed)
 
-
-def _faults(error: DocumentError) -> list[str]:
-    lines = [fault.render(error.file) for fault in error.faults[:SHOWN_FAULTS]]
-    if more := len(error.faults) - len(lines):
-        lines.append(f"and {more:,} more")
-    return lines
+        lines = words_of(error)
+        if lines is None:
+            raise
+        _fail(*lines)
 
 
 def _fail(*lines: str) -> None:

@@ -7,7 +7,8 @@ import typer
 from kexbench.cli.console import err, say
 from kexbench.measurer import Measurer
 from kexbench.pipeline import deliver_leftovers
-from kexbench.service import Service, own_store
+from kexbench.service import own_store
+from kexbench.service.serving import Service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 

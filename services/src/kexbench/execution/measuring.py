@@ -1,20 +1,18 @@
 """One measurement at a time: the lock of whoever measures in a home, and the process that measures a queued run."""
 
-import fcntl
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.execution.folder import RunFolder
+from kexbench.kits.locks import locked
 
-_POLL_S = 0.2
 INTERRUPTED = 130
 """Exit status of a process that was asked to end."""
 
@@ -30,32 +28,8 @@ class MeasuringLock:
 def measuring(home: Path, what: str, on_wait: Callable[[str], None]) -> Iterator[MeasuringLock]:
     """Holds `measuring.lock`; waits as long as another process does. `what` says to others what is measured, `on_wait`
     is told whom this waits for."""
-    home.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(home / "measuring.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        told = ""
-        while not _taken(descriptor):
-            owner = os.pread(descriptor, 1000, 0).decode(errors="replace")
-            if owner and owner != told:
-                on_wait(f"waiting for {owner}")
-                told = owner
-            time.sleep(_POLL_S)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()}, which measures {what}".encode(), 0)
-        try:
-            yield MeasuringLock(descriptor)
-        finally:
-            os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)
-
-
-def _taken(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    with locked(home / "measuring.lock", on_wait, does=f"measures {what}") as descriptor:
+        yield MeasuringLock(descriptor)
 
 
 class MeasuringProcess:

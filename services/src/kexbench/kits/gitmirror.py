@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rapidfuzz import process
-
 from kexbench.kits.errors import Stage, StepFailed
 from kexbench.kits.process import Attempt
 
@@ -141,6 +139,8 @@ class GitMirror:
     def _unknown(self, name: str, advertised: dict[str, str]) -> StepFailed:
         if _SHORT_COMMIT.fullmatch(name):
             return StepFailed("resolve", f"{self.address} has no branch, tag or commit {name}", "write the whole hash")
+        from rapidfuzz import process  # noqa: PLC0415 (few names are unknown)
+
         names = [full.removeprefix("refs/heads/").removeprefix("refs/tags/") for full in advertised]
         near = [found for found, *_ in process.extract(name, list(dict.fromkeys(names)), limit=_NEAR)]
         remedy = f"there are {', '.join(near)}" if near else "it has none at all"

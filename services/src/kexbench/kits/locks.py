@@ -12,22 +12,33 @@ _POLL_S = 0.1
 
 @contextmanager
 def locked(
-    path: Path, on_wait: Callable[[str], None], while_waiting: Callable[[], None] = lambda: None
-) -> Iterator[None]:
-    """Holds the lock file `path`; waits as long as another process does. `on_wait` is told who it is. `while_waiting`
-    is called again and again, and ends the waiting when it raises: a thread that waits gets no Ctrl-C."""
+    path: Path,
+    on_wait: Callable[[str], None],
+    while_waiting: Callable[[], None] = lambda: None,
+    *,
+    does: str = "is making a kit",
+) -> Iterator[int]:
+    """Holds the lock file `path`, and yields its descriptor: whoever inherits that holds the lock as well. Waits as
+    long as another process has it. `does` tells others what this one does with it, `on_wait` is told whom this waits
+    for. `while_waiting` is called again and again, and ends the waiting when it raises: a thread that waits gets no
+    Ctrl-C."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        if not _taken(descriptor):
-            owner = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
-            on_wait(f"waiting for process {owner}, which is making a kit")
-            while not _taken(descriptor):
-                while_waiting()
-                time.sleep(_POLL_S)
+        told = ""
+        while not _taken(descriptor):
+            owner = os.pread(descriptor, 1000, 0).decode(errors="replace")
+            if owner and owner != told:
+                on_wait(f"waiting for {owner}")
+                told = owner
+            while_waiting()
+            time.sleep(_POLL_S)
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        yield
+        os.pwrite(descriptor, f"process {os.getpid()}, which {does}".encode(), 0)
+        try:
+            yield descriptor
+        finally:
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 

@@ -1,6 +1,7 @@
 """The catalogue as it is written: read, with every fault at its place, and what it tracks."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from kexbench.domain.kits import LIBRARIES, SubjectRef
@@ -9,8 +10,9 @@ from kexbench.planning.documents import Document, DocumentError, Fault, parse_do
 from kexbench.planning.spec import Catalogue, CatalogueEntry, LibraryName
 
 
+@lru_cache(maxsize=4)
 def read_catalogue(text: str, file: str) -> Catalogue:
-    """Raises DocumentError with every fault."""
+    """Raises DocumentError with every fault. Kept, since a commit with many specs is planned with one catalogue."""
     document = parse_document(text, file)
     catalogue, faults = validate(document, Catalogue)
     faults += _inconsistent(document)

@@ -12,7 +12,6 @@ from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from rapidfuzz import fuzz, process
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
@@ -167,6 +166,8 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
 
 def closest(word: str, choices: list[str]) -> str:
     """` (did you mean 'x'?)` for the choice nearest to a misspelt word, or nothing."""
+    from rapidfuzz import fuzz, process  # noqa: PLC0415 (few documents have a fault)
+
     found = process.extractOne(word, choices, scorer=fuzz.ratio, score_cutoff=_SUGGESTION_SCORE, processor=str.lower)
     return f" (did you mean '{found[0]}'?)" if found else ""
 

@@ -3,11 +3,12 @@ fork after opening hangs: start no child by fork from a process that has a store
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import clickhouse_connect
+from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
@@ -26,6 +27,8 @@ class Connection:
         self._local = threading.local()
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Of all threads; one whose thread has ended closes itself."""
+        self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
+        """Of each table and the columns that are written to it: asked for once, not at every insert."""
 
     def close(self) -> None:
         """Of all threads; a thread that goes on gets a client anew."""
@@ -77,12 +80,16 @@ class Connection:
     def _insert(self, table: str, content: list[rows.Row]) -> None:
         if not content:
             return
+        columns = list(content[0])
         try:
-            self._client.insert(
+            context = self._client.create_insert_context(
                 table,
-                [list(row.values()) for row in content],
-                column_names=list(content[0]),
+                columns,
+                column_types=self._column_types.get((table, *columns)),
+                data=[list(row.values()) for row in content],
                 settings={"insert_deduplication_token": rows.deduplication_token(table, content), "async_insert": 0},
             )
+            self._column_types[table, *columns] = context.column_types
+            self._client.data_insert(context)
         except ClickHouseError as error:
             raise StoreError(f"the store refused rows for {table}: {error}") from error

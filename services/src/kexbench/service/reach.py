@@ -1,0 +1,90 @@
+"""Who serves the store, or this process where nobody does."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import httpx
+
+from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES
+from kexbench.settings import Settings
+from kexbench.store.lock import ServiceAddress, StoreLock
+from kexbench.wiring import Installation
+
+START_TIMEOUT_S = 60.0
+_POLL_S = 0.05
+
+
+class ServiceUnavailable(Exception):
+    """Nobody serves the store, and it cannot be served here; the text says why."""
+
+
+def store_lock(settings: Settings) -> StoreLock:
+    return StoreLock(settings.home / "store.lock")
+
+
+def own_store(settings: Settings) -> StoreLock:
+    """The lock of the store, once commands that serve it for a moment have ended. Raises ServiceUnavailable where
+    somebody serves it for longer."""
+    lock = store_lock(settings)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not lock.acquire():
+        owner = lock.read()
+        if (owner and owner.lasting) or time.monotonic() > deadline:
+            where = f" at {owner.url}" if owner and is_healthy(owner) else ""
+            raise ServiceUnavailable(f"process {owner.pid if owner else 'unknown'} serves this store already{where}")
+        time.sleep(_POLL_S)
+    return lock
+
+
+def lasting_service(settings: Settings) -> ServiceAddress | None:
+    """The service that somebody keeps running, or None."""
+    address = store_lock(settings).read()
+    return address if address and address.lasting and is_healthy(address) else None
+
+
+@contextmanager
+def reach_service(installation: Installation) -> Iterator[ServiceAddress]:
+    """The address of the running service; where none runs, of one that lasts as long as the context.
+
+    Raises ServiceUnavailable or StoreError.
+    """
+    lock = store_lock(installation.settings)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if lock.acquire():
+            try:
+                # Here, since serving takes a second to import, and where somebody serves nobody else needs it.
+                from kexbench.service.serving import Service  # noqa: PLC0415
+
+                service = Service(installation, lock, "127.0.0.1", 0, lasting=False)
+            except BaseException:
+                lock.release()
+                raise
+            with service.background() as address:
+                yield address
+            return
+        address_of_owner = lock.read()
+        if address_of_owner and is_healthy(address_of_owner):
+            yield address_of_owner
+            return
+        time.sleep(_POLL_S)
+    owner = lock.read()
+    raise ServiceUnavailable(
+        f"process {owner.pid if owner else 'unknown'} holds the store but does not answer: end it, then try again"
+    )
+
+
+def is_healthy(address: ServiceAddress) -> bool:
+    with suppress(httpx.HTTPError):
+        url = f"{address.url}{API_PREFIX}/health"
+        return httpx.get(url, timeout=5, trust_env=False, verify=NO_CERTIFICATES).is_success
+    return False
+
+
+def wait_until_healthy(address: ServiceAddress) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not is_healthy(address):
+        if time.monotonic() > deadline:
+            raise ServiceUnavailable("the service does not answer")
+        time.sleep(_POLL_S)

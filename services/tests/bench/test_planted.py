@@ -1,0 +1,124 @@
+"""What `make bisect-real` plants, and what it calls right; building and measuring it takes a quarter of an hour."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.bisection import Searched, faults_of, line_of
+from bench.lab import BenchError
+from bench.planted import BRANCH, GOOD, Planted, plant
+from tests.watch.repositories import git
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+
+FINISHED = """\
+int tls_construct_finished(SSL *s, WPACKET *pkt)
+{
+    if (s->server) {
+        sender = s->method->ssl3_enc->server_finished_label;
+    }
+}
+"""
+COMMITS = 12
+Plant = Callable[..., Planted]
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Plant:
+    """Plants in a tree with the one function that it knows."""
+
+    def make(name: str, seed: int = 1, *, with_step: bool = True, function: str = FINISHED) -> Planted:
+        sources = tmp_path / name
+        (sources / "ssl" / "statem").mkdir(parents=True)
+        (sources / "ssl" / "statem" / "statem_lib.c").write_text(function)
+        (sources / "ssl" / "ssl_lib.c").write_text("int one;\n")
+        (sources / ".gitignore").write_text("*.c\n")
+        return plant(sources, COMMITS, seed, with_step=with_step)
+
+    return make
+
+
+def line_of_commits(made: Planted) -> list[str]:
+    return git(made.folder, "rev-list", "--reverse", f"{GOOD}..{BRANCH}").split()
+
+
+def commits_about(made: Planted, text: str) -> list[str]:
+    """Those that put the text in or took it out."""
+    return git(made.folder, "log", "--reverse", "--format=%H", f"-S{text}", f"{GOOD}..{BRANCH}").split()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_commit_has_the_step_and_another_one_does_not_compile(planted: Plant, seed: int) -> None:
+    made = planted("one", seed)
+    commits = line_of_commits(made)
+    assert len(commits) == COMMITS
+    assert commits_about(made, "hash_once_more") == [made.slower]
+    broken = commits.index(made.broken)
+    assert commits_about(made, "this is no C") == commits[broken : broken + 2], "the next one mends it"
+    assert made.slower not in commits[broken : broken + 2], "else nobody could tell which of them it is"
+    assert made.slower not in (commits[0], commits[-1])
+
+
+def test_the_same_seed_plants_the_same_commits(planted: Plant) -> None:
+    one, again, other = planted("one"), planted("again"), planted("other", 2)
+    assert line_of_commits(one) == line_of_commits(again)
+    assert (one.slower, one.broken) == (again.slower, again.broken)
+    assert line_of_commits(other) != line_of_commits(one)
+
+
+def test_without_a_step_no_commit_is_slower(planted: Plant) -> None:
+    made = planted("none", with_step=False)
+    assert made.slower is None
+    assert commits_about(made, "hash_once_more") == []
+    assert commits_about(made, "this is no C")[0] == made.broken
+
+
+def test_sources_that_are_not_as_expected_are_told(planted: Plant) -> None:
+    with pytest.raises(BenchError, match=r"statem_lib\.c is not as the step to plant knows it"):
+        planted("other", function="int tls_construct_finished;\n")
+
+
+PLANTED = Planted(Path("repository"), COMMITS, slower="slower", broken="broken")
+NOTHING = Planted(Path("repository"), COMMITS, slower=None, broken="broken")
+
+
+def answered(*hashes: str, status: int = 0, builds: int = 6) -> Searched:
+    answer: dict[str, Any] = {
+        "verdict": "found" if status == 0 else "cannot say",
+        "probability": 0.9991 if status == 0 else None,
+        "commits": [{"hash": each, "subject": f"Change {each}"} for each in hashes],
+        "steps": [{"ratio": 1.023, "low": 1.021, "high": 1.025}],
+        "builds": builds,
+        "failed": [{}],
+        "measurements": 5,
+        "invocations": 30,
+    }
+    return Searched(status, answer, minutes=14.2, cpu_minutes=16.9)
+
+
+@pytest.mark.parametrize(
+    ("made", "searched", "says"),
+    [
+        (PLANTED, answered("slower"), []),
+        (PLANTED, answered("slower", builds=9), ["9 builds, 8 were allowed"]),
+        (PLANTED, answered("broken", "slower"), ["slower is slower, named were ['broken', 'slower']"]),
+        (PLANTED, answered("slower", status=4), ["slower is slower, named were none"]),
+        (NOTHING, answered(status=4), []),
+        (NOTHING, answered("other"), ["exit status 0 where no commit is slower"]),
+    ],
+)
+def test_an_answer_is_right_that_names_the_planted_commit_alone_within_its_builds(
+    made: Planted, searched: Searched, says: list[str]
+) -> None:
+    assert faults_of(made, searched) == says
+
+
+def test_the_line_says_how_sure_it_is_and_what_it_took() -> None:
+    assert line_of(PLANTED, answered("slower")) == (
+        "found: Change slower of 12, probability 0.999, ends +2.30% [+2.10%, +2.50%], 6 builds and 1 that failed, "
+        "5 measurements of 30 invocations, 14 minutes, 17 CPU minutes"
+    )
+    assert line_of(NOTHING, answered(status=4)).startswith("cannot say: no commit of 12, no probability, ends")
