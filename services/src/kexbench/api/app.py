@@ -14,6 +14,7 @@ from kexbench import __version__
 from kexbench.api import (
     commits,
     control,
+    dry_runs,
     exporting,
     lab,
     monitoring,
@@ -22,12 +23,14 @@ from kexbench.api import (
     scheduling,
     supplying,
     uploading,
+    verdicts,
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
@@ -99,7 +102,11 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell = doorbell
-    for routes in (reading, queueing, exporting, lab, control, commits, scheduling, supplying, uploading, webhooks):
+    app.state.verdicts = Verdicts(store)
+    for routes in (
+        *(reading, queueing, exporting, lab, verdicts, control, commits, dry_runs),
+        *(scheduling, supplying, uploading, webhooks),
+    ):
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)
