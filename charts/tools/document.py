@@ -45,6 +45,15 @@ _DEFINITIONS: dict[str, Any] = {
                 "items": {"type": "string"},
                 "description": "main where left out",
             },
+            "plannedBranches": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "patterns; what they fit is planned and not measured",
+            },
+            "pullRequests": {
+                "enum": ["ignore", "plan", "measure"],
+                "description": "plan where a forge is named, otherwise ignore",
+            },
             "specs": {"type": "string", "description": "the folder of specs; bench-specs where left out"},
             "catalogue": {"type": "string", "description": "libraries.yaml among the specs where left out"},
             "username": {"type": "string"},

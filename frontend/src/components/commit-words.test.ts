@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import { aCheck, aCommit } from "@/testing/build";
-import { folding, originInWords, reasonInWords, shortHash, stateOf, tally, titleOf } from "./commit-words";
+import {
+  dryRunInWords,
+  folding,
+  originInWords,
+  reasonInWords,
+  shortHash,
+  stateOf,
+  tally,
+  titleOf,
+} from "./commit-words";
 
 it("names a commit by the beginning of its hash, branch, repository and author", () => {
   const commit = aCommit({ commit: `abc1234${"0".repeat(33)}`, author: "Ada Example" });
@@ -24,6 +33,24 @@ it("tells a spec that has no run from one whose run is only just asked for", () 
   expect(stateOf(aCheck({ run_id: null, faults: ["quick.yaml:1:1: no"] }))).toBe("not run");
   expect(stateOf(aCheck({ state: null }))).toBe("queued");
   expect(stateOf(aCheck({ state: "failed" }))).toBe("failed");
+});
+
+it("tells a spec that is planned, and what measuring it would take", () => {
+  const dry = {
+    cases: 18,
+    jobs: 4,
+    minutes: { a: 12, b: 48 },
+    runs_ahead: 1,
+    minutes_ahead: 25,
+    detects: 0.005,
+  };
+  expect(stateOf(aCheck({ run_id: null, dry_run: dry }))).toBe("planned");
+  expect(dryRunInWords(dry)).toBe(
+    "would be 18 cases in 4 jobs, about 60 min; before it 1 run, about 25 min; detects 0.50%",
+  );
+  expect(dryRunInWords({ ...dry, cases: 1, runs_ahead: 0, detects: null })).toBe(
+    "would be 1 case in 4 jobs, about 60 min",
+  );
 });
 
 it("counts the specs of a commit by what became of them, the most frequent first", () => {

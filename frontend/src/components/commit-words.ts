@@ -1,9 +1,10 @@
 // Commits and what became of their specs, in words.
-import type { CheckView, Commit } from "@/api/generated";
-import { count } from "@/format";
+import type { CheckView, Commit, DryRun } from "@/api/generated";
+import { count, duration, share } from "@/format";
 
 const SHORT_HASH = 7;
 const SHOWN_SPECS = 12;
+const S_PER_MIN = 60;
 
 export function shortHash(commit: Commit): string {
   return commit.commit.slice(0, SHORT_HASH);
@@ -23,9 +24,23 @@ export function reasonInWords(reason: CheckView["reason"]): string {
   return reason === "spec" ? "the spec changed" : "new version of a library it tracks";
 }
 
-/** State of a spec's run; one that was only just asked for has none yet, one with faults never will. */
-export function stateOf({ run_id, state }: CheckView): NonNullable<CheckView["state"]> | "not run" {
-  return run_id === null ? "not run" : (state ?? "queued");
+/** State of a spec's run; one that was only just asked for has none yet, one that is planned or at fault has no run. */
+export function stateOf(check: CheckView): NonNullable<CheckView["state"]> | "planned" | "not run" {
+  if (check.run_id !== null) return check.state ?? "queued";
+  return check.dry_run ? "planned" : "not run";
+}
+
+/** "would be 18 cases in 4 jobs, about 12 min; before it 2 runs, about 25 min; detects 0.50%" */
+export function dryRunInWords({ cases, jobs, minutes, runs_ahead, minutes_ahead, detects }: DryRun): string {
+  const inAll = Object.values(minutes).reduce((sum, one) => sum + one, 0);
+  const parts = [`would be ${count(cases, "case")} in ${count(jobs, "job")}, about ${inMinutes(inAll)}`];
+  if (runs_ahead > 0) parts.push(`before it ${count(runs_ahead, "run")}, about ${inMinutes(minutes_ahead)}`);
+  if (detects !== null) parts.push(`detects ${share(detects)}`);
+  return parts.join("; ");
+}
+
+function inMinutes(minutes: number): string {
+  return duration(minutes * S_PER_MIN);
 }
 
 /** What is shown of a commit's specs, and what is folded up where there are many: of those the troubled ones are shown. */

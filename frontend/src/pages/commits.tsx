@@ -1,11 +1,21 @@
 // Commits: what was pushed to the watched repositories, and what became of each of its specs.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import type { CheckView, CommitPage, CommitView } from "@/api/generated";
 import { commitsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CommitHash } from "@/components/CommitLine";
-import { folding, originInWords, reasonInWords, stateOf, tally, titleOf } from "@/components/commit-words";
+import {
+  dryRunInWords,
+  folding,
+  originInWords,
+  reasonInWords,
+  stateOf,
+  tally,
+  titleOf,
+} from "@/components/commit-words";
 import { isOpen, RunNote, RunState } from "@/components/RunState";
+import { RunVerdict } from "@/components/RunVerdict";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Select } from "@/ui/Fields";
@@ -52,7 +62,7 @@ export function CommitsPage() {
 }
 
 function isUnderWay({ checks }: CommitView): boolean {
-  return checks.map(stateOf).some((state) => state !== "not run" && isOpen(state));
+  return checks.map(stateOf).some((state) => state !== "not run" && state !== "planned" && isOpen(state));
 }
 
 function RepositoryChoice({ names }: { names: string[] }) {
@@ -101,7 +111,8 @@ function NothingYet() {
       <pre>{EXAMPLE}</pre>
       <p>
         Commits that then change a spec in <code>bench-specs</code>, or bring a new version of a library that
-        one tracks, are measured and shown here.
+        one tracks, are measured and shown here. Planned branches and pull requests show what measuring them
+        would take.
       </p>
     </Empty>
   );
@@ -123,13 +134,15 @@ function OneCommit({ view: { commit, checks, note } }: { view: CommitView }) {
 
 function Specs({ checks }: { checks: CheckView[] }) {
   const { shown, folded } = folding(checks);
+  const [isUnfolded, setUnfolded] = useState(false);
   return (
     <>
       <SpecList checks={shown} />
       {folded.length > 0 && (
-        <details>
+        <details onToggle={(event) => setUnfolded(event.currentTarget.open)}>
           <summary>{tally(checks)}</summary>
-          <SpecList checks={folded} />
+          {/* each that has ended asks for its verdict */}
+          {isUnfolded && <SpecList checks={folded} />}
         </details>
       )}
     </>
@@ -150,6 +163,16 @@ function SpecList({ checks }: { checks: CheckView[] }) {
 }
 
 function OneSpec({ check }: { check: CheckView }) {
+  if (check.run_id === null && check.dry_run) {
+    return (
+      <>
+        <p>
+          {check.path} <span className="chip planned">planned</span> {reasonInWords(check.reason)}
+        </p>
+        <p className="said">{dryRunInWords(check.dry_run)}</p>
+      </>
+    );
+  }
   if (check.run_id === null) {
     return (
       <>
@@ -171,6 +194,7 @@ function OneSpec({ check }: { check: CheckView }) {
       </p>
       {/* of one that is queued it says what is said here already */}
       {state !== "queued" && <RunNote summary={{ state, detail: check.detail }} />}
+      {state === "finished" && <RunVerdict runId={check.run_id} />}
     </>
   );
 }

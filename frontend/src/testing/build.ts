@@ -134,6 +134,7 @@ export function aCheck(check: Partial<CheckView>): CheckView {
     reason: "spec",
     run_id: "r",
     faults: [],
+    dry_run: null,
     state: "finished",
     detail: "",
     invocations_stored: 0,

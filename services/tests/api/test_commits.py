@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.domain.commits import Check, HandledCommit, Reason
-from kexbench.domain.runs import RunState
+from kexbench.domain.commits import Check, HandledCommit, Reason, branch_of
+from kexbench.domain.runs import RunState, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
 from tests.api.conftest import ClientOf, assert_problem
@@ -74,9 +74,17 @@ def test_a_spec_of_a_commit_is_one_run_however_often_and_of_whatever_branch_it_i
     assert (first.status_code, first.json()) == (200, again.json())
     assert asked(api, commit={"branch": "next"}).json() == first.json()
     (run,) = api.store.runs(10)
-    assert first.json() == {"path": QUICK, "reason": "spec", "run_id": run.run_id, "faults": []}
+    assert first.json() == {"path": QUICK, "reason": "spec", "run_id": run.run_id, "faults": [], "dry_run": None}
     others = [asked(api, path="bench-specs/other.yaml"), asked(api, commit={"commit": "b" * 40})]
     assert len({answer.json()["run_id"] for answer in [first, *others]}) == 3
+
+
+def test_the_run_of_a_pull_requests_head_says_so_and_its_newer_head_stands_in_its_line(api: ClusterApi) -> None:
+    for commit in ("a" * 40, "b" * 40):
+        asked(api, commit={"branch": branch_of(7), "commit": commit})
+    assert {run.trigger for run in api.store.runs(10)} == {Trigger.PULL_REQUEST}
+    first, second = api.http.get("/queue").json()["runs"]
+    assert (first["priority"], first["superseded_by"]) == (1, second["run_id"])
 
 
 def test_a_spec_with_faults_has_no_run_and_tells_them_all_with_their_places(api: ClusterApi) -> None:
@@ -102,6 +110,7 @@ def test_each_spec_of_a_commit_tells_how_far_its_run_is(api: ClusterApi) -> None
         "reason": "library",
         "run_id": None,
         "faults": ["bench-specs/broken.yaml:1:1: no"],
+        "dry_run": None,
         "state": None,
         "detail": "",
         "invocations_stored": 0,

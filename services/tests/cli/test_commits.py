@@ -9,7 +9,7 @@ import pytest
 
 from kexbench.api.commit_models import CommitPage
 from kexbench.client import ApiClient
-from kexbench.domain.commits import Check, Reason
+from kexbench.domain.commits import Check, DryRun, Reason, branch_of
 from kexbench.domain.runs import RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.lock import ServiceAddress
@@ -60,6 +60,16 @@ def test_commits_are_told_newest_first_each_with_its_specs_and_then_all_faults(
         "bench-specs/quick.yaml finished, 0 invocations",
         "new version of a library it tracks once-0123456789abcdef0123",
         *(f"{measured.commit[:7]} {fault}" for fault in FAULTS),
+    ]
+
+
+def test_a_spec_that_is_planned_and_not_measured_tells_how_much_it_would_be(cli: Cli, store: ClickHouseStore) -> None:
+    dry = DryRun(cases=18, jobs=4, minutes={"local": 12.4}, runs_ahead=0, minutes_ahead=0, detects=None)
+    checks = (Check(path="bench-specs/quick.yaml", reason=Reason.SPEC, dry_run=dry),)
+    store.add_commit(a_handled_commit("Measure more", branch=branch_of(7), checks=checks))
+    assert [" ".join(line.split()) for line in cli("commits").out.splitlines()][1:] == [
+        f"{a_commit('Measure more').commit[:7]} 2026-01-01 12:00 Measure more bench-specs/quick.yaml planned, 18 cases",
+        "benchmarks/pull request 7 the spec changed 12 min",
     ]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli, stock
-from tests.cli.queueing import serving
+from tests.cli.queueing import serving, until
 from tests.conftest import FakeKit
 from tests.watch.repositories import Shared, a_catalogue
 
@@ -65,3 +65,23 @@ def test_what_is_pushed_is_measured_once_and_a_new_version_against_the_one_befor
         assert (summary["trigger"], summary["subjects"]) == ("library", ["fake 1.0", "fake 1.1"])
         asked = {one["run_id"] for one in served.ask("GET", "/runs")["runs"]}
         assert asked == {run_id, first.rpartition(" ")[2], compared}
+
+
+def test_what_a_planned_branch_of_a_bare_repository_would_measure_is_told_and_nothing_is_measured(
+    cli: Cli, shared: Shared
+) -> None:
+    watched = WATCHED.format(url=f"{shared.bare}, plannedBranches: ['feature/*']")
+    (cli.folder / "home" / "repositories.yaml").write_text(watched)
+    spec = Path(cli.spec("quick", STEADY, invocations=2)).read_text()
+    with serving(cli) as served:
+        served.hears("watching branch main of benchmarks, which is not there yet")
+        commit = shared.commit({QUICK: spec})
+        shared.push("feature/faster")
+        assert served.hears(f"commit {commit[:12]} of benchmarks, {QUICK}: ") == [
+            f"commit {commit[:12]} of benchmarks, {QUICK}: planned"
+        ]
+        until(lambda: served.ask("GET", "/commits")["commits"] != [])
+        ((told,),) = [one["checks"] for one in served.ask("GET", "/commits")["commits"]]
+        assert (told["run_id"], told["reason"], list(told["dry_run"]["minutes"])) == (None, "spec", ["local"])
+        assert (served.ask("GET", "/runs")["runs"], served.ask("GET", "/queue")["runs"]) == ([], [])
+        assert "planned," in cli("commits").out

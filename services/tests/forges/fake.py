@@ -52,6 +52,7 @@ class FakeForge:
     prefix: ClassVar[str]
     repository: ClassVar[str] = "acme/bench-specs"
     description_max: ClassVar[int]
+    refs: ClassVar[str] = "refs/pull"
     scheme: ClassVar[str] = "Bearer"
 
     token: str = "token-1"
@@ -88,6 +89,10 @@ class FakeForge:
 
     def config(self, address: str, token_file: Path) -> ForgeConfig:
         return ForgeConfig(kind=self.kind, url=address + self.prefix, repository=self.repository, token_file=token_file)
+
+    def pull(self, number: int, *, commit: str = "", base_branch: str = "main") -> PullRequest:
+        ref = f"{self.refs}/{number}/head"
+        return PullRequest(number, f"measure-{number}", commit or f"{number:040x}", ref, base_branch)
 
     def refuse(self, when: str, status: int, message: str, **headers: str) -> None:
         """The next request whose method and path have `when` in them."""

@@ -100,14 +100,13 @@ class FakeGitHub(FakeForge):
         }
 
     def pull_json(self, pull: PullRequest) -> dict[str, Any]:
-        head = {"label": f"octocat:{pull.branch}", "ref": pull.branch, "sha": pull.commit}
-        head_repository = {"full_name": "octocat/bench-specs", "fork": True, "clone_url": pull.repository}
+        fork = {"id": 4, "full_name": "octocat/bench-specs", "fork": True}
         return {
             "id": 1,
             "number": pull.number,
             "state": "open",
-            "title": pull.title,
+            "title": "Measure more",
             "draft": False,
-            "head": {**head, "repo": head_repository if pull.repository else None},
+            "head": {"label": f"octocat:{pull.branch}", "ref": pull.branch, "sha": pull.commit, "repo": fork},
             "base": {"ref": pull.base_branch, "sha": "0" * 40, "repo": {"full_name": self.repository}},
         }

@@ -25,6 +25,7 @@ class FakeGitLab(FakeForge):
     prefix: ClassVar[str] = "/api/v4"
     repository: ClassVar[str] = "acme/tls/bench-specs"
     description_max: ClassVar[int] = 255
+    refs: ClassVar[str] = "refs/merge-requests"
 
     def add_routes(self, app: FastAPI) -> None:
         project = f"{self.prefix}/projects/{self.repository}"
@@ -61,11 +62,6 @@ class FakeGitLab(FakeForge):
             assert request.query_params["state"] == "opened"
             return self.paged([self.request_json(one) for one in self.pulls], request)
 
-        @app.get(f"{self.prefix}/projects/{{number}}")
-        def one_project(number: int) -> Response:
-            url = next(one.repository for one in self.pulls if self.source_of(one) == number)
-            return JSONResponse({"id": number, "visibility": "private", "http_url_to_repo": url})
-
     def become(self, sha: str, body: dict[str, str]) -> Response:
         if len(body["description"]) > self.description_max:
             return JSONResponse({"message": {"description": ["is too long (maximum is 255 characters)"]}}, 400)
@@ -89,10 +85,6 @@ class FakeGitLab(FakeForge):
     def paged(self, items: list[Any], request: Request) -> Response:
         page, following = page_of(items, request, "per_page")
         return JSONResponse(page, headers={"X-Next-Page": str(following or ""), "X-Per-Page": "2"})
-
-    def source_of(self, pull: PullRequest) -> int | None:
-        """The number of the project of this address."""
-        return sum(pull.repository.encode()) if pull.repository else None
 
     def user_json(self, name: str) -> dict[str, Any]:
         return {"id": IDS[name], "username": name, "name": "Somebody", "state": "active"}
@@ -118,10 +110,10 @@ class FakeGitLab(FakeForge):
             "id": 1000 + pull.number,
             "iid": pull.number,
             "state": "opened",
-            "title": pull.title,
+            "title": "Measure more",
             "source_branch": pull.branch,
             "target_branch": pull.base_branch,
-            "source_project_id": self.source_of(pull),
+            "source_project_id": 4,
             "target_project_id": 3,
             "sha": pull.commit or None,
             "draft": False,

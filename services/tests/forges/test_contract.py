@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kexbench.forges import CommitStatus, ForgeError, PullRequest, forge_of
+from kexbench.forges import CommitStatus, ForgeError, forge_of
 from kexbench.forges.comments import marked
 from kexbench.forges.port import State
 from tests.forges.conftest import Spoken
@@ -13,10 +13,6 @@ from tests.forges.fake import OURSELVES, PAGE_MAX, SOMEBODY
 
 COMMIT = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 STATUS = CommitStatus("kexbench/bench-specs/quickstart.yaml", "pending", "4 jobs are queued", "https://kb/runs/1")
-
-
-def a_pull(number: int, repository: str | None = "https://forge/acme/bench-specs.git") -> PullRequest:
-    return PullRequest(number, f"Measure {number}", f"measure-{number}", f"{number:040x}", "main", repository)
 
 
 def seen(status: CommitStatus) -> tuple[str, str, str]:
@@ -111,9 +107,7 @@ def test_a_marker_inside_another_comment_of_ours_is_text(spoken: Spoken) -> None
 
 
 def test_open_pull_requests_are_read_to_the_last_page(spoken: Spoken) -> None:
-    spoken.fake.pulls = [a_pull(number) for number in range(1, 2 * PAGE_MAX + 2)]
-    spoken.fake.pulls[1] = a_pull(2, "https://forge/octocat/bench-specs.git")
-    spoken.fake.pulls[2] = a_pull(3, None)
+    spoken.fake.pulls = [spoken.fake.pull(number) for number in range(1, 2 * PAGE_MAX + 2)]
     assert spoken.forge.pull_requests() == tuple(spoken.fake.pulls)
 
 
@@ -192,6 +186,6 @@ def test_a_forge_that_is_not_there_may_come_back(spoken: Spoken) -> None:
 
 def test_pages_without_end_are_given_up(spoken: Spoken, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kexbench.forges.rest.PAGES_MAX", 2)
-    spoken.fake.pulls = [a_pull(number) for number in range(1, 2 * PAGE_MAX + 2)]
+    spoken.fake.pulls = [spoken.fake.pull(number) for number in range(1, 2 * PAGE_MAX + 2)]
     with pytest.raises(ForgeError, match="more than 2 pages"):
         spoken.forge.pull_requests()

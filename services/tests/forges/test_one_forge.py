@@ -9,7 +9,7 @@ from kexbench.forges import ForgeError
 from kexbench.forges.comments import marked
 from tests.forges.conftest import Spoken
 from tests.forges.fake import OURSELVES, SOMEBODY, Status
-from tests.forges.test_contract import COMMIT, STATUS, a_pull, seen
+from tests.forges.test_contract import COMMIT, STATUS, seen
 
 
 def test_an_app_of_github_knows_its_comments_by_their_being_a_bots(github: Spoken) -> None:
@@ -65,12 +65,6 @@ def test_a_project_of_gitlab_is_named_by_its_whole_path(gitlab: Spoken) -> None:
     assert {one.path.split("/")[4] for one in gitlab.fake.asked} == {"acme%2Ftls%2Fbench-specs"}
 
 
-def test_a_fork_of_gitlab_that_the_token_may_not_see_has_no_address(gitlab: Spoken) -> None:
-    gitlab.fake.pulls = [a_pull(1)]
-    gitlab.fake.refuse(f"/projects/{sum((a_pull(1).repository or '').encode())}", 404, "404 Project Not Found")
-    assert gitlab.forge.pull_requests() == (a_pull(1, None),)
-
-
 def test_a_merge_request_without_a_commit_is_not_told(gitlab: Spoken) -> None:
-    gitlab.fake.pulls = [replace(a_pull(1), commit=""), a_pull(2)]
-    assert gitlab.forge.pull_requests() == (a_pull(2),)
+    gitlab.fake.pulls = [replace(gitlab.fake.pull(1), commit=""), gitlab.fake.pull(2)]
+    assert gitlab.forge.pull_requests() == (gitlab.fake.pull(2),)

@@ -8,28 +8,52 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from kexbench.domain.commits import DryRun
+from kexbench.domain.verdicts import LARGEST, MovedCell, RunVerdict, judged
 from kexbench.forges.markdown import LONGEST, code
 from kexbench.forges.words import (
-    ROWS_MAX,
-    DryRun,
+    DryRuns,
     DrySpec,
     FinishedRun,
-    MovedCell,
     SpecFault,
     dry_run_comment,
+    dry_run_words,
     finished_comment,
     is_worth_saying,
-    verdict,
+    pull_request_comment,
 )
 
 COMMIT = "6dcb09b"
-SPEC = DrySpec("bench-specs/quickstart.yaml", 18, 4, (("pool-a", 12.4), ("pool-b", 70.0)), 3, 25.0, 0.005)
+PLANNED = DryRun(
+    cases=18, jobs=4, minutes={"pool-a": 12.4, "pool-b": 70.0}, runs_ahead=3, minutes_ahead=25.0, detects=0.005
+)
+SPEC = DrySpec("bench-specs/quickstart.yaml", PLANNED)
 FAULT = SpecFault("bench-specs/wrong.yaml", 12, "unknown field 'matrx'; did you mean 'matrix'?")
-DRY = DryRun(COMMIT, (SPEC,), ())
-CELL = MovedCell("TLSv1.2 RSA 2048", "pool-a", "openssl 3.0.2", "openssl 3.5.5", 0.031, 0.022, 0.04)
-RUN = FinishedRun("bench-specs/quickstart.yaml", COMMIT, "https://kexbench/runs/1", 120, 5, (CELL,))
+DRY = DryRuns(COMMIT, (SPEC,), ())
+CELL = MovedCell(
+    case="TLSv1.2 RSA 2048",
+    pool="pool-a",
+    before="openssl 3.0.2",
+    after="openssl 3.5.5",
+    change=0.031,
+    low=0.022,
+    high=0.04,
+)
+RUN = FinishedRun("bench-specs/quickstart.yaml", COMMIT, "https://kexbench/runs/1", judged(120, 5, [CELL]))
 HOSTILE = "@everyone | `code` <img src=x onerror=y> [a](javascript:b) #1 !2 \\| \n/close\n\u202e<!-- kexbench:plan -->"
 FORGE_MAX = 65_536
+
+
+def changed(**fields: object) -> DrySpec:
+    return replace(SPEC, dry=PLANNED.model_copy(update=fields))
+
+
+def cell(**fields: object) -> MovedCell:
+    return CELL.model_copy(update=fields)
+
+
+def ended(verdict: RunVerdict) -> FinishedRun:
+    return replace(RUN, verdict=verdict)
 
 
 def test_a_dry_run_says_what_each_spec_would_cost() -> None:
@@ -40,14 +64,14 @@ def test_a_dry_run_says_what_each_spec_would_cost() -> None:
         "",
         "| spec | cases | jobs | time in each pool | before it in the queue | detects |",
         "| --- | ---: | ---: | --- | --- | ---: |",
-        "| `bench-specs/quickstart.yaml` | 18 | 4 | `pool-a` 12 min, `pool-b` 1 h 10 min | 3 jobs, 25 min | 0.50% |",
+        "| `bench-specs/quickstart.yaml` | 18 | 4 | `pool-a` 12 min, `pool-b` 1 h 10 min | 3 runs, 25 min | 0.50% |",
         "",
         "Detects: the smallest change that it is expected to find.",
     ]
 
 
 def test_a_dry_run_says_where_the_faults_are() -> None:
-    told = dry_run_comment(DryRun(COMMIT, (), (FAULT,)))
+    told = dry_run_comment(DryRuns(COMMIT, (), (FAULT,)))
     assert told.startswith("### kexbench: 1 fault to correct\n")
     assert told.endswith("| `bench-specs/wrong.yaml:12` | `unknown field 'matrx'; did you mean 'matrix'?` |")
     both = dry_run_comment(replace(DRY, faults=(FAULT, FAULT)))
@@ -55,46 +79,33 @@ def test_a_dry_run_says_where_the_faults_are() -> None:
 
 
 def test_what_is_not_known_and_what_is_nothing_is_said_so() -> None:
-    told = dry_run_comment(replace(DRY, specs=(replace(SPEC, jobs_ahead=0, detects=None, minutes=(("p", 0.1),)),)))
+    told = dry_run_comment(replace(DRY, specs=(changed(runs_ahead=0, detects=None, minutes={"p": 0.1}),)))
     assert "| `p` 1 min | nothing | – |" in told
     assert "Detects:" not in told
-    assert dry_run_comment(DryRun(COMMIT, (), ())).startswith("### kexbench: no spec is changed")
+    assert dry_run_comment(DryRuns(COMMIT, (), ())).startswith("### kexbench: no spec is changed")
 
 
-@pytest.mark.parametrize(
-    ("run", "says"),
-    [
-        (RUN, "of 120 cells, 1 costs more (up to +3.1%); 5 unresolved"),
-        (
-            replace(RUN, moved=(CELL, replace(CELL, change=0.01), replace(CELL, change=-0.02)), unresolved=0),
-            "of 120 cells, 2 cost more (up to +3.1%) and 1 costs less (up to -2.0%)",
-        ),
-        (replace(RUN, moved=()), "nothing moved relevantly, of 120 cells; 5 unresolved"),
-        (replace(RUN, moved=(), compared=1, unresolved=0), "nothing moved relevantly, of 1 cell"),
-        (
-            replace(RUN, moved=(), trouble="no node"),
-            "nothing moved relevantly, of 120 cells; 5 unresolved (incomplete)",
-        ),
-        (replace(RUN, moved=(), compared=0), "there is nothing to compare"),
-    ],
-)
-def test_the_verdict_is_one_sentence(run: FinishedRun, says: str) -> None:
-    assert verdict(run) == says
-    assert finished_comment(run).startswith(f"### kexbench: {says}\n")
+def test_a_status_has_room_for_a_dry_run() -> None:
+    told = "would measure 18 cases in 1 h 22 min of machine time; before it 3 runs, 25 min; detects 0.50%"
+    assert dry_run_words(PLANNED) == told
+    assert len(told) < 140
+    assert dry_run_words(changed(cases=1, runs_ahead=0, detects=None).dry).endswith(
+        "1 case in 1 h 22 min of machine time"
+    )
 
 
 def test_a_finished_run_names_what_moved_the_furthest_first_and_where_the_rest_is() -> None:
-    moved = tuple(replace(CELL, case=f"case {n}", change=n / 100 * (-1) ** n) for n in range(1, ROWS_MAX + 4))
-    lines = finished_comment(replace(RUN, moved=moved)).splitlines()
+    moved = [cell(case=f"case {n}", change=n / 100 * (-1) ** n) for n in range(1, LARGEST + 4)]
+    lines = finished_comment(ended(judged(120, 0, moved))).splitlines()
     rows = [line for line in lines if line.startswith("| `case")]
-    assert [row.split("`")[1] for row in rows] == [f"case {n}" for n in range(ROWS_MAX + 3, 3, -1)]
+    assert [row.split("`")[1] for row in rows] == [f"case {n}" for n in range(LARGEST + 3, 3, -1)]
     assert rows[0] == "| `case 23` | `pool-a` | `openssl 3.0.2` | `openssl 3.5.5` | -23.0% | +2.2% to +4.0% |"
     assert "and 3 more" in lines
     assert lines[-1] == "[All numbers are on the run's page](<https://kexbench/runs/1>)"
 
 
 def test_an_incomplete_run_says_why() -> None:
-    told = finished_comment(replace(RUN, trouble="no node"))
+    told = finished_comment(ended(judged(120, 5, [CELL], "no node")))
     assert "(incomplete)\n" in told
     assert "It has not all that it should: `no node`" in told
 
@@ -103,14 +114,14 @@ def test_an_incomplete_run_says_why() -> None:
     ("said", "is_news"),
     [
         (RUN, True),
-        (replace(RUN, moved=(), trouble="the run failed"), True),
-        (replace(RUN, moved=()), False),
+        (ended(judged(0, 0, [], "the run failed")), True),
+        (ended(judged(120, 5, [])), False),
         (DRY, True),
-        (DryRun(COMMIT, (), (FAULT,)), True),
-        (DryRun(COMMIT, (), ()), False),
+        (DryRuns(COMMIT, (), (FAULT,)), True),
+        (DryRuns(COMMIT, (), ()), False),
     ],
 )
-def test_only_news_and_corrections_are_worth_a_comment(said: DryRun | FinishedRun, is_news: bool) -> None:
+def test_only_news_and_corrections_are_worth_a_comment(said: DryRuns | FinishedRun, is_news: bool) -> None:
     assert is_worth_saying(said, said_before=False) == is_news
     assert is_worth_saying(said, said_before=True)
 
@@ -124,10 +135,10 @@ def inline(markdown: str) -> list[Token]:
 
 def comments(text: str) -> list[str]:
     """Both, with a text of somebody else's at every place."""
-    fault, spec = SpecFault(text, 1, text), replace(SPEC, file=text, minutes=((text, 1.0),))
-    cell = replace(CELL, case=text, pool=text, before=text, after=text)
-    finished = FinishedRun(text, text, RUN.url, 120, 5, (cell,), text)
-    return [dry_run_comment(DryRun(text, (spec,), (fault,))), finished_comment(finished)]
+    fault, spec = SpecFault(text, 1, text), replace(changed(minutes={text: 1.0}), file=text)
+    moved = cell(case=text, pool=text, before=text, after=text)
+    finished = FinishedRun(text, text, RUN.url, judged(120, 5, [moved], text))
+    return [dry_run_comment(DryRuns(text, (spec,), (fault,))), finished_comment(finished)]
 
 
 @given(st.text(min_size=1) | st.text("@|`\\<>[]()#!-/*_~\n\r\u2028 a&;:", min_size=1))
@@ -153,13 +164,14 @@ def test_nobody_is_mentioned_and_nothing_is_closed_by_what_a_spec_says() -> None
 @given(st.text(min_size=1, max_size=3 * LONGEST))
 def test_a_comment_is_never_longer_than_a_forge_takes(text: str) -> None:
     long = text * LONGEST
-    spec, cell = (
-        replace(SPEC, file=long, minutes=((long, 1.0),) * 50),
-        replace(CELL, case=long, before=long, after=long),
-    )
-    dry = DryRun(long, (spec,) * 100, (SpecFault(long, 1, long),) * 100)
-    assert len(dry_run_comment(dry)) < FORGE_MAX
-    assert len(finished_comment(FinishedRun(long, long, RUN.url, 120, 5, (cell,) * 100, long))) < FORGE_MAX
+    spec = replace(changed(minutes={f"{number}{long}": 1.0 for number in range(50)}), file=long)
+    moved = cell(case=long, pool=long, before=long, after=long)
+    dry = DryRuns(long, (spec,) * 100, (SpecFault(long, 1, long),) * 100)
+    finished = [FinishedRun(long, long, RUN.url, judged(120, 5, [moved] * 100, long))] * 100
+    assert len(pull_request_comment(dry, [])) < FORGE_MAX
+    told = pull_request_comment(dry, finished)
+    assert len(told) < FORGE_MAX
+    assert told.splitlines()[-1].endswith(" more")
 
 
 def test_an_empty_text_is_no_empty_span() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kexbench.domain.commits import Reason
-from kexbench.planning.commits import Faulty, Files, Wanted, wanted
+from kexbench.planning.commits import Faulty, Files, Wanted, at_most, wanted
 
 PATH = "bench-specs/libraries.yaml"
 TRACKING = """\
@@ -46,6 +46,27 @@ def test_a_spec_that_is_no_text_is_a_fault_once() -> None:
     path = "bench-specs/a.yaml"
     assert found(files(a=None), files()) == [(path, (f"{path}:1:1: it is not UTF-8 text",))]
     assert found(files(a=None), files(a=None)) == []
+
+
+def test_a_path_that_is_too_long_to_be_kept_is_a_fault() -> None:
+    path = f"bench-specs/{'a' * 400}.yaml"
+    (told,) = wanted(Files({path: "1"}, None), files(), PATH)
+    assert isinstance(told, Faulty)
+    assert len(told.path) == 400
+    assert told.faults[0].endswith("…:1:1: its path is longer than 400 characters")
+
+
+def test_of_more_than_are_looked_at_the_next_one_says_so() -> None:
+    changed = wanted(files(a="1", b="2", c="3"), files(), PATH)
+    assert at_most(changed, 3) == changed
+    first, last = at_most(changed, 1)
+    assert first == changed[0]
+    assert isinstance(last, Faulty)
+    path = "bench-specs/b.yaml"
+    assert (last.path, last.faults) == (
+        path,
+        (f"{path}:1:1: neither this nor what follows is planned: of 3 changed specs the first 1 are",),
+    )
 
 
 def test_a_new_version_is_measured_against_the_one_before_by_the_specs_that_track_it_and_no_others() -> None:

@@ -63,6 +63,18 @@ def test_a_forge_is_said_with_its_repository_and_the_file_of_a_token() -> None:
     )
 
 
+def test_pull_requests_are_planned_where_a_forge_is_named_unless_it_is_said_otherwise() -> None:
+    forge = "forge: {kind: github, repository: crypto/benchmarks, tokenFile: /etc/token}"
+    for more, expected in (("", "ignore"), (f", {forge}", "plan"), (f", {forge}, pullRequests: measure", "measure")):
+        (found,) = read_repositories(f"{HEAD}  - {{name: a, url: {URL}{more}}}\n", "repositories.yaml")
+        assert found.pull_requests == expected
+
+
+def test_branches_may_be_planned_by_patterns() -> None:
+    (found,) = read_repositories(f"{HEAD}  - {{name: a, url: {URL}, plannedBranches: ['feature/*', next]}}\n", "f")
+    assert (found.branches, found.planned_branches) == (("main",), ("feature/*", "next"))
+
+
 @pytest.mark.parametrize(
     ("entry", "line", "told"),
     [
@@ -85,6 +97,9 @@ def test_a_forge_is_said_with_its_repository_and_the_file_of_a_token() -> None:
         (f"  - {{name: a, url: {URL}, branches: []}}\n", 4, "must have at least 1 entry"),
         (f"  - {{name: a, url: {URL}, branches: ['a b']}}\n", 4, "must match pattern"),
         (f"  - {{name: a, url: {URL}, branch: main}}\n", 4, "did you mean 'branches'"),
+        (f"  - {{name: a, url: {URL}, plannedBranches: ['a?b']}}\n", 4, "must match pattern"),
+        (f"  - {{name: a, url: {URL}, pullRequests: plan}}\n", 4, "plan needs the forge where they are"),
+        (f"  - {{name: a, url: {URL}, pullRequests: all}}\n", 4, "'all' is not one of ignore, plan, measure"),
     ],
 )
 def test_faults_name_their_line(entry: str, line: int, told: str) -> None:

@@ -1,5 +1,7 @@
-"""What forges show of commits: each status once, another when it changes, and again when a forge says so."""
+"""What forges show of commits: each status once, another when it changes, and again when a forge says so; and one
+comment at a pull request, for as long as there is something to say."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -7,10 +9,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from kexbench.api.commit_models import CheckView, CommittedSpec, CommitView
-from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
+from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, branch_of
 from kexbench.domain.runs import RunState
-from kexbench.forges import CommitStatus, ForgeError, NoForge
-from kexbench.watch.announcing import Announcer, status_of
+from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
+from kexbench.forges import CommitStatus, ForgeError, NoForge, PullRequest
+from kexbench.watch.announcing import Announcer
+from kexbench.watch.telling import status_of
 from tests.builders import NOON
 
 PAGES = "https://kexbench.example"
@@ -21,12 +25,35 @@ class FakeForge(NoForge):
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str, str]] = []
+        self.comments: dict[int, list[str]] = {}
+        """Of each pull request all that its comment ever said."""
+        self.open = {7, 8}
         self.error: ForgeError | None = None
+        self.without_status: set[str] = set()
 
     def set_status(self, commit: str, status: CommitStatus) -> None:
         if self.error:
             raise self.error
+        if commit[:1] in self.without_status:
+            raise ForgeError("GitLab answered 404", "POST /statuses", "is there such a commit?", status=404)
         self.sent.append((commit[:1], status.context, status.state))
+
+    def put_comment(self, pull_request: int, key: str, body: str) -> None:
+        assert key == "benchmarks"
+        if self.error:
+            raise self.error
+        said = self.comments.setdefault(pull_request, [])
+        if said[-1:] != [body]:
+            said.append(body)
+
+    def has_comment(self, pull_request: int, key: str) -> bool:
+        return pull_request in self.comments
+
+    def pull_requests(self) -> tuple[PullRequest, ...]:
+        return tuple(PullRequest(number, "fix", "a" * 40, "refs/pull", "main") for number in sorted(self.open))
+
+    def headlines(self, pull_request: int) -> list[str]:
+        return [body.splitlines()[0].removeprefix("### kexbench: ") for body in self.comments.get(pull_request, [])]
 
 
 @dataclass
@@ -34,12 +61,23 @@ class FakeControl:
     """Implements what an announcer needs of Control."""
 
     found: list[CommitView] = field(default_factory=list)
+    pushed: dict[str, str] = field(default_factory=dict)
+    """Heads that say nothing, by their branch."""
+    verdicts: dict[str, RunVerdict] = field(default_factory=lambda: defaultdict(lambda: judged(0, 0, [])))
+    asked: list[str] = field(default_factory=list)
 
     def commits(self, repository: str) -> Sequence[CommitView]:
-        return [one for one in self.found if one.commit.repository == repository]
+        return [one for one in self.found[::-1] if one.commit.repository == repository]
 
     def heads(self, repository: str) -> Mapping[str, str]:
-        return {}
+        return {one.commit.branch: one.commit.commit for one in self.found} | self.pushed
+
+    def verdict(self, run_id: str) -> RunVerdict:
+        self.asked.append(run_id)
+        return self.verdicts[run_id]
+
+    def plan(self, asked: CommittedSpec) -> Check:
+        raise AssertionError("an announcer plans nothing")
 
     def run(self, asked: CommittedSpec) -> Check:
         raise AssertionError("an announcer begins nothing")
@@ -62,11 +100,28 @@ class Stage:
         forges = {"benchmarks": self.forge, "other": self.other}
         return Announcer(self.control, forges, PAGES, lambda: self.now, self.said.append)
 
-    def tell(self, commit: str, *checks: CheckView, repository: str = "benchmarks") -> None:
+    def tell(
+        self, commit: str, *checks: CheckView, repository: str = "benchmarks", pull_request: int | None = None
+    ) -> None:
         """What the API says of a commit from now on."""
-        told = Commit(repository=repository, branch="main", commit=commit * 40, title="", author="", committed_at=NOON)
+        told = Commit(
+            repository=repository,
+            branch=branch_of(pull_request) if pull_request else "main",
+            commit=commit * 40,
+            title="",
+            author="",
+            committed_at=NOON,
+        )
         others = [one for one in self.control.found if one.commit != told]
         self.control.found = [*others, CommitView(commit=told, handled_at=self.now, checks=list(checks), note="")]
+
+
+PLANNED = DryRun(cases=18, jobs=4, minutes={"local": 12.4}, runs_ahead=0, minutes_ahead=0, detects=None)
+WOULD = "1 spec would measure 18 cases in 12 min of machine time"
+
+
+def moved(change: float) -> MovedCell:
+    return MovedCell(case="RSA", pool="local", before="1.0", after="1.1", change=change, low=None, high=None)
 
 
 @pytest.fixture
@@ -75,13 +130,19 @@ def stage() -> Stage:
 
 
 def a_check(
-    state: RunState | None = RunState.QUEUED, detail: str = "", *faults: str, path: str = "a.yaml"
+    state: RunState | None = RunState.QUEUED,
+    detail: str = "",
+    *faults: str,
+    path: str = "a.yaml",
+    run_id: str = "run-1",
+    dry_run: DryRun | None = None,
 ) -> CheckView:
     return CheckView(
         path=path,
         reason=Reason.SPEC,
-        run_id="run-1" if state else None,
+        run_id=run_id if state else None,
         faults=list(faults),
+        dry_run=dry_run,
         state=state,
         detail=detail,
         invocations_stored=0,
@@ -101,15 +162,39 @@ def a_check(
     ],
 )
 def test_a_run_is_shown_by_its_state_with_a_link_to_its_page(state: RunState, shown: str) -> None:
-    status = status_of(a_check(state, "a node was lost"), PAGES)
+    status = status_of(a_check(state, "a node was lost"), {}, PAGES)
     assert (status.context, status.state) == ("kexbench/a.yaml", shown)
     assert (status.description, status.url) == (f"{state}: a node was lost", f"{PAGES}/runs/run-1")
 
 
 def test_a_spec_with_faults_is_an_error_that_tells_them() -> None:
-    status = status_of(a_check(None, "", "a.yaml:6:3: no pool", "a.yaml:9:1: no group"), PAGES)
+    status = status_of(a_check(None, "", "a.yaml:6:3: no pool", "a.yaml:9:1: no group"), {}, PAGES)
     assert (status.state, status.description) == ("error", "a.yaml:6:3: no pool; a.yaml:9:1: no group")
     assert status.url == f"{PAGES}/commits"
+
+
+def test_a_dry_run_is_a_success_that_says_what_it_would_be() -> None:
+    status = status_of(a_check(None, dry_run=PLANNED), {}, PAGES)
+    assert (status.state, status.url) == ("success", f"{PAGES}/commits")
+    assert status.description == "would measure 18 cases in 12 min of machine time"
+
+
+@pytest.mark.parametrize(
+    ("state", "changes", "shown", "says"),
+    [
+        (RunState.FINISHED, (), "success", "nothing moved relevantly, of 9 cells"),
+        (RunState.FINISHED, (-0.02,), "success", "of 9 cells, 1 costs less (up to -2.0%)"),
+        (RunState.FINISHED, (-0.02, 0.03), "failure", "of 9 cells, 1 costs more (up to +3.0%) and 1 costs less (up to"),
+        (RunState.FAILED, (0.03,), "error", "failed: a node was lost; of 9 cells, 1 costs more (up to +3.0%)"),
+    ],
+)
+def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_failure(
+    state: RunState, changes: tuple[float, ...], shown: str, says: str
+) -> None:
+    detail = "a node was lost" if state is RunState.FAILED else ""
+    status = status_of(a_check(state, detail), {"run-1": judged(9, 0, list(map(moved, changes)))}, PAGES)
+    assert status.state == shown
+    assert status.description.startswith(says)
 
 
 def test_a_status_is_sent_once_and_again_when_it_changes(stage: Stage) -> None:
@@ -156,3 +241,108 @@ def test_a_forge_that_has_enough_is_left_alone_until_it_says(stage: Stage) -> No
     stage.now += timedelta(minutes=2)
     assert stage.announcer.once()
     assert len(stage.forge.sent) == 1
+
+
+def test_a_verdict_is_asked_for_once_and_again_when_its_run_went_on(stage: Stage) -> None:
+    for state in (RunState.FINISHED, RunState.FINISHED, RunState.RUNNING, RunState.FINISHED):
+        stage.tell("a", a_check(state))
+        stage.announcer.once()
+    assert stage.control.asked == ["run-1", "run-1"]
+
+
+def test_a_dry_run_is_told_at_its_pull_request_once_and_a_newer_one_in_the_same_comment(stage: Stage) -> None:
+    stage.tell("a", a_check(None, dry_run=PLANNED), pull_request=7)
+    for announcer in (stage.announcer, stage.announcer, stage.another()):
+        assert announcer.once()
+    assert stage.forge.headlines(7) == [WOULD]
+    stage.tell("b", a_check(None, "", "a.yaml:6:3: no pool"), pull_request=7)
+    for announcer in (stage.announcer, stage.another()):
+        assert announcer.once()
+    assert stage.forge.headlines(7) == [WOULD, "1 fault to correct"]
+    assert "| `a.yaml:6` | `no pool` |" in stage.forge.comments[7][-1]
+    assert stage.other.comments == {}
+
+
+def test_a_pull_request_that_changes_no_spec_any_more_has_its_comment_corrected(stage: Stage) -> None:
+    stage.tell("a", a_check(None, "", "a.yaml:6:3: no pool"), pull_request=7)
+    stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
+    stage.forge.open = {7}
+    stage.announcer.once()
+    stage.forge.open = {7, 8}
+    stage.control.pushed = {branch_of(7): "c" * 40, branch_of(8): "d" * 40}
+    for announcer in (stage.announcer, stage.another()):
+        assert announcer.once()
+    assert stage.forge.headlines(7) == ["1 fault to correct", "no spec is changed"]
+    assert stage.forge.headlines(8) == [], "nobody was told anything there"
+
+
+def test_without_a_spec_that_is_changed_there_is_silence(stage: Stage) -> None:
+    stage.control.pushed = {branch_of(7): "c" * 40}
+    assert stage.announcer.once()
+    assert (stage.forge.comments, stage.forge.sent) == ({}, [])
+
+
+def test_a_hundred_specs_are_a_hundred_statuses_and_one_comment_that_is_cut(stage: Stage) -> None:
+    stage.tell("a", *(a_check(None, path=f"{n:03}.yaml", dry_run=PLANNED) for n in range(100)), pull_request=7)
+    assert stage.announcer.once()
+    assert len(stage.forge.sent) == 100
+    (body,) = stage.forge.comments[7]
+    assert (body.count("\n| `"), "and 80 more" in body) == (20, True)
+
+
+def test_a_measured_pull_request_is_told_what_moved_once_its_run_has_ended(stage: Stage) -> None:
+    stage.control.verdicts["run-1"] = judged(9, 0, [moved(0.03)])
+    for state in (RunState.QUEUED, RunState.RUNNING):
+        stage.tell("a", a_check(state), pull_request=7)
+        assert stage.announcer.once()
+    assert stage.forge.comments == {}
+    stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
+    for announcer in (stage.announcer, stage.another()):
+        assert announcer.once()
+    assert stage.forge.headlines(7) == ["of 9 cells, 1 costs more (up to +3.0%)"]
+    assert stage.forge.sent[-1] == ("a", "kexbench/a.yaml", "failure")
+
+
+def test_where_nothing_moved_a_pull_request_is_told_only_if_it_was_told_otherwise_before(stage: Stage) -> None:
+    stage.control.verdicts["run-1"] = judged(9, 0, [])
+    stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
+    stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
+    stage.announcer.once()
+    stage.control.verdicts["run-2"] = judged(9, 0, [])
+    stage.tell("c", a_check(RunState.RUNNING, run_id="run-2"), pull_request=8)
+    stage.announcer.once()
+    assert (stage.forge.headlines(7), stage.forge.headlines(8)) == ([], [WOULD])
+    stage.tell("c", a_check(RunState.FINISHED, run_id="run-2"), pull_request=8)
+    stage.announcer.once()
+    assert (stage.forge.headlines(7), stage.forge.headlines(8)) == ([], [WOULD, "nothing moved relevantly, of 9 cells"])
+
+
+def test_a_pull_request_that_is_merged_or_closed_is_told_nothing_more_but_by_status(stage: Stage) -> None:
+    stage.control.verdicts["run-1"] = judged(9, 0, [moved(0.03)])
+    stage.forge.open = set()
+    stage.tell("a", a_check(RunState.FINISHED), pull_request=7)
+    stage.tell("b", a_check(RunState.FINISHED))
+    assert stage.announcer.once()
+    assert stage.forge.comments == {}
+    assert sorted(stage.forge.sent) == [(commit, "kexbench/a.yaml", "failure") for commit in "ab"]
+
+
+def test_a_head_that_the_forge_shows_no_status_of_holds_up_nothing_and_is_told_once(stage: Stage) -> None:
+    stage.forge.without_status = {"a"}
+    stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
+    stage.tell("a", a_check(None, dry_run=PLANNED), pull_request=7)
+    answered = [stage.announcer.once() for _ in range(2)]
+    assert answered == [False, True]
+    assert len(stage.said) == 1
+    assert stage.forge.sent == [("b", "kexbench/a.yaml", "success")]
+    assert (stage.forge.headlines(7), stage.forge.headlines(8)) == ([WOULD], [WOULD])
+
+
+def test_a_forge_that_is_away_is_told_everything_when_it_is_back(stage: Stage) -> None:
+    stage.tell("a", a_check(None, dry_run=PLANNED), pull_request=7)
+    stage.forge.error = ForgeError("GitHub can't be reached", "GET", "look", again_at=NOON + timedelta(minutes=1))
+    assert not stage.announcer.once()
+    stage.forge.error = None
+    stage.now += timedelta(minutes=2)
+    assert stage.announcer.once()
+    assert (len(stage.forge.sent), stage.forge.headlines(7)) == (1, [WOULD])

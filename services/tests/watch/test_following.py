@@ -55,7 +55,7 @@ class Stage:
         follower = Follower(
             control, self.folder / "followed", self.catalogue, lambda: datetime.now(UTC), self.said.append, pace_s=0
         )
-        return Watcher(control, [self.source], lambda: datetime.now(UTC), self.said.append, follower)
+        return Watcher(control, [self.source], lambda: datetime.now(UTC), self.said.append, follower=follower)
 
     def follow(self, every: int = 1) -> None:
         """Push the spec, after which the branch is looked at for the first time."""

@@ -38,6 +38,55 @@ def test_watched_branches_are_told_and_no_others(shared: Shared, source: GitSour
     assert source.heads() == {"main": head, "next": head}
 
 
+def test_planned_branches_are_told_as_well_by_their_patterns(shared: Shared, tmp_path: Path) -> None:
+    head = shared.pushed({"a": "1"})
+    for branch in ("feature/one", "feature/two/three", "fix", "features"):
+        shared.push(branch)
+    watched = shared.watched().model_copy(update={"planned_branches": ("feature/*", "m*")})
+    with closing(GitSource(watched, tmp_path / "copy")) as source:
+        assert source.heads() == dict.fromkeys(["main", "feature/one", "feature/two/three"], head)
+        git(shared.clone, "push", "--quiet", "origin", ":feature/one", ":feature/two/three", "HEAD:feature/two")
+        assert source.heads() == dict.fromkeys(["main", "feature/two"], head)
+
+
+def test_other_references_are_fetched_by_name(shared: Shared, source: GitSource) -> None:
+    shared.pushed({"a": "1"})
+    proposed = shared.commit({"a": "2"})
+    git(shared.clone, "push", "--quiet", "origin", f"{proposed}:refs/pull/7/head")
+    assert source.fetch(["refs/pull/7/head", "refs/pull/8/head"]) == {"refs/pull/7/head": proposed}
+    assert source.commit("pull request 7", proposed).pull_request == 7
+
+
+def test_what_a_line_left_the_others_at_is_their_newest_common_commit(shared: Shared, source: GitSource) -> None:
+    base = shared.pushed({"a": "1"})
+    side = shared.pushed({"a": "2"})
+    shared.push("next")
+    git(shared.clone, "checkout", "--quiet", "-b", "feature", base)
+    feature = shared.commit({"b": "1"})
+    git(shared.clone, "merge", "--quiet", "--no-edit", side)
+    merged = shared.commit({"b": "2"})
+    git(shared.clone, "push", "--quiet", "origin", "HEAD:refs/pull/7/head")
+    git(shared.clone, "checkout", "--quiet", "--orphan", "alone")
+    alone = shared.commit({"c": "1"})
+    git(shared.clone, "push", "--quiet", "origin", "HEAD:refs/pull/8/head")
+    source.heads()
+    source.fetch(["refs/pull/7/head", "refs/pull/8/head"])
+    assert source.merge_base(feature, [side]) == base
+    assert source.merge_base(feature, [base, side]) == base
+    assert source.merge_base(merged, [base, side]) == side
+    assert source.merge_base(side, [side]) == side
+    assert source.merge_base(alone, [side]) is None
+    assert source.merge_base(alone, []) is None
+
+
+def test_more_specs_than_fit_are_refused(shared: Shared, source: GitSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = shared.pushed({"bench-specs/a.yaml": "a" * 60, "bench-specs/b.yaml": "b" * 60})
+    source.heads()
+    monkeypatch.setattr("kexbench.watch.git.SPECS_MAX_CHARACTERS", 100)
+    with pytest.raises(SourceError, match=r"more than 100 characters of specs\n.*remedy"):
+        source.files(head)
+
+
 def test_new_commits_are_those_after_the_handled_one_the_oldest_first(shared: Shared, source: GitSource) -> None:
     commits = [shared.pushed({"a": str(number)}) for number in range(4)]
     head = source.heads()["main"]

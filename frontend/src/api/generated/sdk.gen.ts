@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses } from './types.gen';
+import type { BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -95,6 +95,13 @@ export const scaling = <ThrowOnError extends boolean = false>(options?: Options<
  * What the newest A/A run of each case proved on a host kind: a kit beside itself, and relinks of one source.
  */
 export const qualifications = <ThrowOnError extends boolean = false>(options?: Options<QualificationsData, ThrowOnError>) => (options?.client ?? client).get<QualificationsResponses, QualificationsErrors, ThrowOnError>({ url: '/api/v1/qualifications', ...options });
+
+/**
+ * Verdict
+ *
+ * What a run that has ended says: how many cells it compares, as its page does, and which moved relevantly.
+ */
+export const verdict = <ThrowOnError extends boolean = false>(options: Options<VerdictData, ThrowOnError>) => (options.client ?? client).get<VerdictResponses, VerdictErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/verdict', ...options });
 
 /**
  * Cancel Run

@@ -700,6 +700,90 @@ export type Scaling = {
 };
 
 /**
+ * RunVerdict
+ *
+ * A cell is compared with the version before it of the same library.
+ */
+export type RunVerdict = {
+    /**
+     * Compared
+     *
+     * all cells that were compared
+     */
+    compared: number;
+    /**
+     * Unresolved
+     *
+     * those of them that nothing can be said of
+     */
+    unresolved: number;
+    /**
+     * More
+     *
+     * those that cost relevantly more
+     */
+    more: number;
+    /**
+     * Less
+     */
+    less: number;
+    /**
+     * Largest
+     *
+     * of those that moved some, the furthest first
+     */
+    largest: Array<MovedCell>;
+    /**
+     * Trouble
+     *
+     * why the run has not all that it should; empty where it has
+     */
+    trouble: string;
+    /**
+     * Sentence
+     */
+    sentence: string;
+};
+
+/**
+ * MovedCell
+ *
+ * A case in a pool whose cost moved relevantly between two subjects.
+ */
+export type MovedCell = {
+    /**
+     * Case
+     */
+    case: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Before
+     */
+    before: string;
+    /**
+     * After
+     */
+    after: string;
+    /**
+     * Change
+     *
+     * 0.02 is 2% more, also in the interval
+     */
+    change: number;
+    /**
+     * Low
+     */
+    low: number | null;
+    /**
+     * High
+     */
+    high: number | null;
+};
+
+/**
  * RunSummary
  */
 export type RunSummary = {
@@ -776,7 +860,7 @@ export type RunSummary = {
 /**
  * Commit
  *
- * A commit on a branch of a watched repository.
+ * A commit on a branch of a watched repository, or the head of a pull request there.
  */
 export type Commit = {
     /**
@@ -2315,6 +2399,48 @@ export type Health = {
 };
 
 /**
+ * DryRun
+ *
+ * A spec planned and not measured: what its run would be, if it were queued now.
+ */
+export type DryRun = {
+    /**
+     * Cases
+     */
+    cases: number;
+    /**
+     * Jobs
+     */
+    jobs: number;
+    /**
+     * Minutes
+     *
+     * of machine time by pool, roughly
+     */
+    minutes: {
+        [key: string]: number;
+    };
+    /**
+     * Runs Ahead
+     *
+     * in the queue, that it would wait for
+     */
+    runs_ahead: number;
+    /**
+     * Minutes Ahead
+     *
+     * of measuring what is left of those, roughly
+     */
+    minutes_ahead: number;
+    /**
+     * Detects
+     *
+     * the smallest change that it is expected to find, as a share; null where that is not known
+     */
+    detects: number | null;
+};
+
+/**
  * Following
  *
  * A spec in a watched repository that follows a branch of a library.
@@ -2495,6 +2621,10 @@ export type CheckView = {
      * why there is no run, each as FILE:LINE:COLUMN: what is wrong and the remedy
      */
     faults: Array<string>;
+    /**
+     * what a run would be, where it is planned and not measured
+     */
+    dry_run: DryRun | null;
     /**
      * of the run; null where there is none
      */
@@ -3469,6 +3599,48 @@ export type QualificationsResponses = {
 };
 
 export type QualificationsResponse = QualificationsResponses[keyof QualificationsResponses];
+
+export type VerdictData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/verdict';
+};
+
+export type VerdictErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * It has not ended
+     */
+    409: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type VerdictError = VerdictErrors[keyof VerdictErrors];
+
+export type VerdictResponses = {
+    /**
+     * Successful Response
+     */
+    200: RunVerdict;
+};
+
+export type VerdictResponse = VerdictResponses[keyof VerdictResponses];
 
 export type CancelRunData = {
     body?: never;

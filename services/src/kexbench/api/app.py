@@ -15,6 +15,7 @@ from kexbench.api import (
     bisections,
     commits,
     control,
+    dry_runs,
     exporting,
     following,
     lab,
@@ -24,6 +25,7 @@ from kexbench.api import (
     scheduling,
     supplying,
     uploading,
+    verdicts,
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
@@ -31,12 +33,13 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.store.port import Store
 
 _ROUTES = (
-    *(reading, queueing, exporting, lab, control, bisections, commits, following),
+    *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
     *(scheduling, supplying, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
@@ -105,6 +108,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell = doorbell
+    app.state.verdicts = Verdicts(store)
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
-from kexbench.domain.commits import Check, Commit, HandledCommit, Reason, SpecPath
+from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, SpecPath
 from kexbench.domain.runs import RunState
 from kexbench.store.port import RunProgress
 
@@ -30,6 +30,7 @@ class CheckView(Answer):
     reason: Reason
     run_id: str | None
     faults: list[str] = Field(description="why there is no run, each as FILE:LINE:COLUMN: what is wrong and the remedy")
+    dry_run: DryRun | None = Field(description="what a run would be, where it is planned and not measured")
     state: RunState | None = Field(description="of the run; null where there is none")
     detail: str = Field(description="what is said of the state")
     invocations_stored: int
@@ -41,6 +42,7 @@ class CheckView(Answer):
             reason=check.reason,
             run_id=check.run_id,
             faults=list(check.faults),
+            dry_run=check.dry_run,
             state=progress.event.state if progress else None,
             detail=progress.event.detail if progress else "",
             invocations_stored=progress.invocations_stored if progress else 0,

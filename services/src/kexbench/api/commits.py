@@ -1,5 +1,6 @@
 """Commits of watched repositories: their runs, each begun once, and what became of their specs."""
 
+from collections.abc import Collection
 from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated
@@ -14,7 +15,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.commits import Check, HandledCommit, Reason
+from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Trigger
 from kexbench.planning.commits import faults_of
@@ -66,16 +67,21 @@ def run_committed(store: TheStore, supplies: TheQueueing, caller: TheCaller, nam
 def begin_committed(store: Store, supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Check:
     """Once for each repository, commit and path, however often it is asked for."""
     check = Check(path=asked.path, reason=asked.reason)
-    identity = ["commit", asked.commit.repository, asked.commit.commit, asked.path]
-    run_id = f"once-{content_hash(identity, length=20)}"
+    run_id = committed_run(asked.commit, asked.path)
     with one_at_a_time:
         if store.run(run_id) is None:
-            plan = _planned(supplies, asked)
+            plan = planned_or_faults(supplies, asked.spec_text, asked.path, asked.catalogue_text, asked.subjects)
             if isinstance(plan, tuple):
                 return check.model_copy(update={"faults": plan})
+            trigger = _TRIGGERS[asked.reason] if asked.commit.pull_request is None else Trigger.PULL_REQUEST
             detail = f"{asked.path} of commit {asked.commit.commit[:12]}"
-            queue_run(store, run_id, _TRIGGERS[asked.reason], asked.spec_text, plan, detail, asked.commit, asked.path)
+            queue_run(store, run_id, trigger, asked.spec_text, plan, detail, asked.commit, asked.path)
     return check.model_copy(update={"run_id": run_id})
+
+
+def committed_run(commit: Commit, path: str) -> str:
+    """The id of the run of a commit's spec, whether there is one yet or not."""
+    return f"once-{content_hash(['commit', commit.repository, commit.commit, path], length=20)}"
 
 
 @router.post("/repositories/{name}/commits", operation_id="handled_commit", status_code=204)
@@ -86,16 +92,18 @@ def handled_commit(store: TheStore, caller: TheCaller, name: Name, handled: Hand
     store.add_commit(handled)
 
 
-def _planned(supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Plan | tuple[str, ...]:
+def planned_or_faults(
+    supplies: Supplies | LocalSupplies, text: str, path: str, catalogue: str | None, subjects: Collection[str]
+) -> Plan | tuple[str, ...]:
     """The plan, or what is wrong with the spec."""
     try:
-        plan = supplies.plan(asked.spec_text, asked.path, asked.catalogue_text, asked.subjects)
+        plan = supplies.plan(text, path, catalogue, subjects)
         if isinstance(supplies, Supplies):
             one_architecture(supplies, plan)
     except DocumentError as error:
         return faults_of(error)
     except ProblemError as error:
-        return (f"{asked.path}:1:1: {error.detail}" + (f"; {error.remedy}" if error.remedy else ""),)
+        return (f"{path}:1:1: {error.detail}" + (f"; {error.remedy}" if error.remedy else ""),)
     return plan
 
 

@@ -1,7 +1,7 @@
 """What is known of the machines and the measuring itself: scaling curves and qualifications."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -22,12 +22,12 @@ from kexbench.api.lab_models import (
     ScalingLine,
     ScalingPoint,
 )
-from kexbench.api.models import CaseView, Estimate
+from kexbench.api.models import CaseView, Estimate, HostKind
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
-from kexbench.store.port import SampleRow, Selection
+from kexbench.store.port import SampleRow, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
@@ -68,11 +68,16 @@ def qualifications(
 ) -> Qualifications:
     """What the newest A/A run of each case proved on a host kind: a kit beside itself, and relinks of one source."""
     kind = host_kind(store, pool, cpu_model)
-    found = []
-    if kind:
-        rows = store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, variants=True))
-        found = list(_qualified(rows, invocations))
+    found = qualified(store, kind, invocations) if kind else []
     return Qualifications(host_kind=kind, alpha=ALPHA, power=POWER, rows=found)
+
+
+def qualified(
+    store: Store, kind: HostKind, invocations: int, libraries: Collection[str] = ()
+) -> list[QualificationRow]:
+    """What is known of some libraries, or of all, for comparisons of so many invocations."""
+    rows = store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries), variants=True))
+    return list(_qualified(rows, invocations))
 
 
 def _line(subject: str, rates: dict[int, list[float]]) -> ScalingLine:

@@ -21,8 +21,7 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     is queued."""
     rows = {row.run_id: row for row in store.open_run_rows()}
     last_begun = store.last_begun()
-    # On a cluster kits are made while others are measured.
-    waits = (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
+    waits = waiting_states(measures_itself)
     runs = [as_queued(row, waits) for row in rows.values()]
     waiting, needless = [run.run_id for run in in_order(runs, last_begun)], superseded(runs)
     begun = [run_id for run_id, row in rows.items() if row.event.state not in waits]
@@ -51,6 +50,11 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
         )
         before_s += left_s
     return QueueView(runs=entries)
+
+
+def waiting_states(measures_itself: bool) -> tuple[RunState, ...]:
+    """Those of a run that has not begun. On a cluster kits are made while others are measured."""
+    return (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
 
 
 def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:

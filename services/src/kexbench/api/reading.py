@@ -109,7 +109,7 @@ def matrix(
         metric=metric,
         cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
         subjects=cells.subjects_in_order(rows),
-        cells=_cells(store, metric, samples, outcomes),
+        cells=cells_of(store, metric, samples, outcomes),
     )
 
 
@@ -179,7 +179,7 @@ def run(
         subjects=cells.subjects_in_order([*samples, *outcomes]),
         kits=found.kits,
         metric=metric,
-        cells=_cells(store, metric, samples, outcomes),
+        cells=cells_of(store, metric, samples, outcomes),
         sentinel=_sentinel(store, found, kind),
         timers=store.timers(run_id),
         reference=reference_view(store, found, kind),
@@ -188,7 +188,7 @@ def run(
     )
 
 
-def _cells(store: Store, metric: Metric, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
+def cells_of(store: Store, metric: Metric, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
     run_ids = {row.run_id for row in samples}
     defaults = {row.run_id for row in samples if row.case.protocol is Protocol.DEFAULT}
     return cells.cells(

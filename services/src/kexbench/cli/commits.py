@@ -13,6 +13,7 @@ from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.domain.commits import Reason
 from kexbench.domain.runs import RunState
+from kexbench.forges.words import time_words
 
 SHORT_HASH = 7
 WHEN_WIDTH = 24
@@ -25,7 +26,9 @@ def commits(
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List the commits of watched repositories that had specs measured, or should have had, newest first.
+    """List the commits of watched repositories that had specs measured or planned, or should have had, newest first.
+
+    Heads of planned branches and of pull requests are among them, with the time that measuring would take.
 
     Examples:
 
@@ -64,7 +67,11 @@ def commits_table(listed: list[CommitView]) -> Table:
 
 
 def check_texts(check: CheckView) -> tuple[str, str]:
-    """The spec over why it is measured, and how far its run is over the run's id; or that there is none."""
+    """The spec over why it is measured, and how far its run is over the run's id; or what that would be, or that there
+    is none."""
+    if dry := check.dry_run:
+        would = f"planned, {dry.cases:,} case{'' if dry.cases == 1 else 's'}"
+        return f"{check.path}\n{REASONS[check.reason]}", f"{would}\n{time_words(sum(dry.minutes.values()))}"
     if check.run_id is None:
         return check.path, f"none, {len(check.faults)} fault{'' if len(check.faults) == 1 else 's'}"
     far = f"{check.state or RunState.QUEUED}, {check.invocations_stored:,} invocations"

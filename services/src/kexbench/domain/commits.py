@@ -11,15 +11,24 @@ from kexbench.domain.repositories import RepositoryName
 NO_COMMIT = "0" * 40
 """What a branch leads to that isn't there yet, as git writes it."""
 CommitHash = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
-SpecPath = Annotated[str, Field(min_length=1, max_length=400)]
+PATH_MAX = 400
+SpecPath = Annotated[str, Field(min_length=1, max_length=PATH_MAX)]
+
+
+_PULL_REQUEST = "pull request "
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def branch_of(pull_request: int) -> str:
+    """What stands for the branch of a pull request's head. No branch can be called so: git allows no spaces."""
+    return f"{_PULL_REQUEST}{pull_request}"
+
+
 class Commit(_Frozen):
-    """A commit on a branch of a watched repository."""
+    """A commit on a branch of a watched repository, or the head of a pull request there."""
 
     repository: RepositoryName
     branch: str = Field(min_length=1, max_length=255)
@@ -27,6 +36,12 @@ class Commit(_Frozen):
     title: str = Field(max_length=500, description="the first line of its message")
     author: str = Field(max_length=200)
     committed_at: Moment
+
+    @property
+    def pull_request(self) -> int | None:
+        """The number of the pull request that it is the head of."""
+        number = self.branch.removeprefix(_PULL_REQUEST)
+        return int(number) if number != self.branch else None
 
 
 class Reason(StrEnum):
@@ -36,13 +51,27 @@ class Reason(StrEnum):
     LIBRARY = "library"
 
 
+class DryRun(_Frozen):
+    """A spec planned and not measured: what its run would be, if it were queued now."""
+
+    cases: int
+    jobs: int
+    minutes: dict[str, float] = Field(description="of machine time by pool, roughly")
+    runs_ahead: int = Field(description="in the queue, that it would wait for")
+    minutes_ahead: float = Field(description="of measuring what is left of those, roughly")
+    detects: float | None = Field(
+        description="the smallest change that it is expected to find, as a share; null where that is not known"
+    )
+
+
 class Check(_Frozen):
-    """What became of one spec of a commit: a run, or faults that say why there is none."""
+    """What became of one spec of a commit: a run, a dry run, or faults that say why there is neither."""
 
     path: SpecPath
     reason: Reason
     run_id: str | None = None
     faults: tuple[str, ...] = Field((), description="each as FILE:LINE:COLUMN: what is wrong and the remedy")
+    dry_run: DryRun | None = None
 
 
 class HandledCommit(_Frozen):

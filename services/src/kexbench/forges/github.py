@@ -38,14 +38,9 @@ class _Combined(BaseModel):
     statuses: list[_Status] | None = None
 
 
-class _Repository(BaseModel):
-    clone_url: str
-
-
 class _Head(BaseModel):
     ref: str
     sha: str
-    repo: _Repository | None = None
 
 
 class _Base(BaseModel):
@@ -54,7 +49,6 @@ class _Base(BaseModel):
 
 class _Pull(BaseModel):
     number: int
-    title: str
     head: _Head
     base: _Base
 
@@ -113,11 +107,10 @@ class GitHub:
         return tuple(
             PullRequest(
                 number=pull.number,
-                title=pull.title,
                 branch=pull.head.ref,
                 commit=pull.head.sha,
+                ref=f"refs/pull/{pull.number}/head",
                 base_branch=pull.base.ref,
-                repository=pull.head.repo.clone_url if pull.head.repo else None,
             )
             for page in pages
             for pull in page

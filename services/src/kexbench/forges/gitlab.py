@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from kexbench.domain.forges import ForgeConfig
 from kexbench.forges.comments import is_marked, marked, same_text
-from kexbench.forges.port import CommitStatus, ForgeError, PullRequest
+from kexbench.forges.port import CommitStatus, PullRequest
 from kexbench.forges.rest import Rest
 
 DESCRIPTION_MAX = 255
@@ -36,15 +36,9 @@ class _Status(BaseModel):
 
 class _MergeRequest(BaseModel):
     iid: int
-    title: str
     source_branch: str
     target_branch: str
     sha: str | None = None
-    source_project_id: int | None = None
-
-
-class _Project(BaseModel):
-    http_url_to_repo: str
 
 
 class GitLab:
@@ -89,18 +83,17 @@ class GitLab:
         """Those without a commit yet are left out."""
         query = {**_PAGE, "state": "opened"}
         pages = self._rest.pages(list[_MergeRequest], f"{self._project}/merge_requests", _TO_READ, query)
-        found = [request for page in pages for request in page if request.sha]
-        urls = {project: self._clone_url(project) for project in {request.source_project_id for request in found}}
         return tuple(
             PullRequest(
                 number=request.iid,
-                title=request.title,
                 branch=request.source_branch,
-                commit=request.sha or "",
+                commit=request.sha,
+                ref=f"refs/merge-requests/{request.iid}/head",
                 base_branch=request.target_branch,
-                repository=urls[request.source_project_id],
             )
-            for request in found
+            for page in pages
+            for request in page
+            if request.sha
         )
 
     def _status(self, sha: str, context: str) -> _Status | None:
@@ -116,14 +109,3 @@ class GitLab:
             return None
         ourselves = self._rest.get(_User, "/user", _TO_COMMENT)
         return next((one for one in found if one.author == ourselves), None)
-
-    def _clone_url(self, project: int | None) -> str | None:
-        """None of a fork that is gone, or that the token may not see."""
-        if project is None:
-            return None
-        try:
-            return self._rest.get(_Project, f"/projects/{project}", _TO_READ).http_url_to_repo
-        except ForgeError as error:
-            if error.status == 404:
-                return None
-            raise

@@ -25,15 +25,14 @@ class CommitStatus:
 
 @dataclass(frozen=True)
 class PullRequest:
-    """An open one. `branch` and `commit` are its head; `repository` is where that lives, as one clones it: a fork's
-    where it comes from one, None where that is gone or may not be seen."""
+    """An open one. `commit` is its head, of a `branch` of that repository or of a fork; `ref` leads to it in the
+    repository that it is proposed to, wherever it comes from."""
 
     number: int
-    title: str
     branch: str
     commit: str
+    ref: str
     base_branch: str
-    repository: str | None
 
 
 class ForgeError(Exception):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kexbench.domain.commits import Reason
+from kexbench.domain.commits import PATH_MAX, Reason
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError
@@ -59,12 +59,26 @@ def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Fau
     return tuple(sorted(found, key=_path))
 
 
+def at_most(found: tuple[Wanted | Faulty, ...], most: int) -> tuple[Wanted | Faulty, ...]:
+    """So many of them; that there are more is told as a fault of the next."""
+    if len(found) <= most:
+        return found
+    path = found[most].path
+    told = (
+        f"{path}:1:1: neither this nor what follows is planned: of {len(found):,} changed specs the first {most:,} are"
+    )
+    return (*found[:most], Faulty(path, (told,)))
+
+
 def _begins_to_follow(path: str, text: str | None) -> bool:
     """Whether a spec has nothing measured by itself: what it follows is looked at from then on."""
     return text is not None and follows_only(text, path)
 
 
 def _changed(path: str, text: str | None) -> Wanted | Faulty:
+    if len(path) > PATH_MAX:
+        short = f"{path[: PATH_MAX - 1]}…"
+        return Faulty(short, (f"{short}:1:1: its path is longer than {PATH_MAX} characters",))
     if text is None:
         return Faulty(path, (f"{path}:1:1: it is not UTF-8 text",))
     return Wanted(path, text, Reason.SPEC)

@@ -2,12 +2,12 @@
 
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from kexbench.domain.forges import ForgeConfig
-from kexbench.domain.repositories import Repository, RepositoryName
+from kexbench.domain.repositories import PullRequests, Repository, RepositoryName
 from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
 from kexbench.planning.spec import Distinct, Written
 
@@ -32,6 +32,7 @@ def _within(path: str) -> str:
 
 
 _Branch = Annotated[str, Field(pattern=r"^[^\s~^:?*\[\\-][^\s~^:?*\[\\]*$", max_length=255)]
+_Pattern = Annotated[str, Field(pattern=r"^[^\s~^:?\[\\-][^\s~^:?\[\\]*$", max_length=255)]
 _Within = Annotated[str, AfterValidator(_within)]
 
 
@@ -64,6 +65,13 @@ class RepositoryEntry(Written):
     name: RepositoryName
     url: Annotated[str, AfterValidator(_cloned)]
     branches: Distinct[_Branch] = Field(["main"])
+    planned_branches: Annotated[
+        list[_Pattern],
+        Field(description="of branches whose specs are planned and not measured, such as feature/*"),
+    ] = Field([])
+    pull_requests: Annotated[
+        PullRequests | None, Field(description="against those branches; plan where a forge is named, otherwise ignore")
+    ] = None
     specs: _Within = "bench-specs"
     catalogue: Annotated[_Within | None, Field(description="libraries.yaml among the specs where left out")] = None
     username: Annotated[str | None, Field(description="with a password; git where left out")] = None
@@ -72,6 +80,12 @@ class RepositoryEntry(Written):
     webhook_secret_file: Annotated[_File | None, Field(description="with what the forge signs its webhooks with")] = (
         None
     )
+
+    @model_validator(mode="after")
+    def _has_pull_requests(self) -> Self:
+        if self.pull_requests not in (None, "ignore") and self.forge is None:
+            raise ValueError(f"pullRequests: {self.pull_requests} needs the forge where they are")
+        return self
 
 
 class Repositories(Written):
@@ -91,9 +105,11 @@ def read_repositories(text: str, file: str) -> tuple[Repository, ...]:
         raise DocumentError(file, faults)
     return tuple(
         Repository(
-            **entry.model_dump(exclude={"branches", "catalogue", "forge"}),
+            **entry.model_dump(exclude={"branches", "planned_branches", "pull_requests", "catalogue", "forge"}),
             forge=entry.forge.settings() if entry.forge else None,
             branches=tuple(entry.branches),
+            planned_branches=tuple(entry.planned_branches),
+            pull_requests=entry.pull_requests or ("plan" if entry.forge else "ignore"),
             catalogue=entry.catalogue or str(PurePosixPath(entry.specs) / "libraries.yaml"),
         )
         for entry in written.repositories

@@ -7,11 +7,15 @@ from typing import Protocol
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
 from kexbench.api.commits import begin_committed, newest_commits
 from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.dry_runs import DryRunRequest, DryRunView, dry_run_of
 from kexbench.api.following import begin_followed, followed_views
 from kexbench.api.following_models import FollowedSpec, FollowedView
+from kexbench.api.problems import ProblemError
+from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
+from kexbench.domain.verdicts import RunVerdict
 from kexbench.store.port import Store, StoreError
 from kexbench.uplink import Refused, Unreachable, Uplink
 
@@ -31,6 +35,14 @@ class Control(Protocol):
 
     def run(self, asked: CommittedSpec) -> Check:
         """Have a spec measured, once; tells its run or its faults."""
+        ...
+
+    def plan(self, asked: CommittedSpec) -> Check:
+        """Have a spec planned; tells its dry run or its faults, or its run where there is one already."""
+        ...
+
+    def verdict(self, run_id: str) -> RunVerdict:
+        """Of a run that has ended."""
         ...
 
     def handled(self, handled: HandledCommit) -> None: ...
@@ -76,6 +88,15 @@ class ApiControl:
             answer = self._api.send("POST", f"/repositories/{asked.commit.repository}/runs", asked)
         return Check.model_validate_json(answer.content)
 
+    def plan(self, asked: CommittedSpec) -> Check:
+        with _telling():
+            answer = self._api.send("POST", "/dry-runs", _dry(asked))
+        return _check(asked, DryRunView.model_validate_json(answer.content))
+
+    def verdict(self, run_id: str) -> RunVerdict:
+        with _telling():
+            return self._api.get(RunVerdict, f"/runs/{run_id}/verdict")
+
     def handled(self, handled: HandledCommit) -> None:
         with _telling():
             self._api.send("POST", f"/repositories/{handled.commit.repository}/commits", handled)
@@ -118,6 +139,14 @@ class OwnControl:
         with _telling():
             return begin_committed(self._store, self._supplies, asked)
 
+    def plan(self, asked: CommittedSpec) -> Check:
+        with _telling():
+            return _check(asked, dry_run_of(self._store, self._supplies, _dry(asked)))
+
+    def verdict(self, run_id: str) -> RunVerdict:
+        with _telling():
+            return Verdicts(self._store).of(run_id)
+
     def handled(self, handled: HandledCommit) -> None:
         with _telling():
             self._store.add_commit(handled)
@@ -142,11 +171,26 @@ class OwnControl:
             self._store.add_followed(noted)
 
 
+def _dry(asked: CommittedSpec) -> DryRunRequest:
+    return DryRunRequest(
+        spec_text=asked.spec_text,
+        spec_file=asked.path,
+        catalogue_text=asked.catalogue_text,
+        subjects=asked.subjects,
+        commit=asked.commit,
+    )
+
+
+def _check(asked: CommittedSpec, found: DryRunView) -> Check:
+    faults = tuple(found.faults)
+    return Check(path=asked.path, reason=asked.reason, run_id=found.run_id, faults=faults, dry_run=found.dry_run)
+
+
 @contextmanager
 def _telling() -> Iterator[None]:
     try:
         yield
     except (Refused, Unreachable) as error:
         raise ControlError(f"the API: {error}") from error
-    except StoreError as error:
+    except (StoreError, ProblemError) as error:
         raise ControlError(str(error)) from error

@@ -1,16 +1,18 @@
 """The port on git, read with dulwich: no git program runs, no hook, and nobody's settings are read."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from stat import S_IFDIR, S_ISDIR, S_ISREG
 
 import urllib3.exceptions
-from dulwich.client import FetchPackResult, HTTPUnauthorized, get_transport_and_path
+from dulwich.client import HTTPUnauthorized, get_transport_and_path
 from dulwich.config import ConfigDict, StackedConfig
-from dulwich.errors import GitProtocolError, HangupException, NotGitRepository, NotTreeError
+from dulwich.errors import FileFormatException, GitProtocolError, HangupException, NotGitRepository, NotTreeError
+from dulwich.graph import find_merge_base
 from dulwich.object_store import iter_tree_contents, tree_lookup_path
 from dulwich.objects import Blob, ObjectID
 from dulwich.objects import Commit as GitCommit
@@ -24,6 +26,9 @@ from kexbench.planning.commits import Files
 from kexbench.planning.documents import MAX_DOCUMENT_BYTES
 from kexbench.watch.source import SourceError
 
+SPECS_MAX_CHARACTERS = 64 * 1024 * 1024
+_BRANCH = "refs/heads/"
+_BRANCH_MAX = 255
 _USER = "git"
 _SUFFIXES = (".yaml", ".yml")
 
@@ -41,16 +46,20 @@ class GitSource:
         self._copy.close()
 
     def heads(self) -> dict[str, str]:
+        found = self._fetch(lambda ref: ref.startswith(_BRANCH) and self._counts(ref.removeprefix(_BRANCH)))
+        heads = {ref.removeprefix(_BRANCH): head for ref, head in found.items()}
         with _telling(self.repository):
-            username, password = _credentials(self.repository)
-            client, path = get_transport_and_path(
-                self.repository.url, config=ConfigDict(), quiet=True, username=username, password=password
-            )
-            found = client.fetch(path, self._copy, determine_wants=self._missing)
-            heads = self._watched(found)
-            for branch, head in heads.items():  # what is had already is told by references
-                self._copy.refs[Ref(b"refs/heads/" + branch.encode())] = head
-        return {branch: head.decode() for branch, head in heads.items()}
+            for branch in heads.keys() & set(self.repository.branches):  # what is had already is told by references
+                self._copy.refs[Ref(f"{_BRANCH}{branch}".encode())] = ObjectID(heads[branch].encode())
+        return heads
+
+    def fetch(self, refs: Collection[str]) -> dict[str, str]:
+        return self._fetch(lambda ref: ref in refs)
+
+    def merge_base(self, commit: str, others: Collection[str]) -> str | None:
+        with _telling(self.repository):
+            found = find_merge_base(self._copy, [ObjectID(one.encode()) for one in (commit, *others)])
+        return found[0].decode() if found and others else None
 
     def new_commits(self, head: str, handled: str) -> list[str]:
         line = list(takewhile(lambda commit: commit != handled, self._first_parents(head)))
@@ -86,21 +95,43 @@ class GitSource:
             return Files({}, None)
         with _telling(self.repository):
             tree = self._commit(commit).tree
-            specs = dict(self._texts(tree))
+            specs = dict(self._bounded(self._texts(tree)))
             catalogue = specs.pop(self.repository.catalogue, None)
             if catalogue is None:
                 catalogue = self._text(tree, self.repository.catalogue)
             return Files(specs, catalogue)
 
-    def _missing(self, refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:  # noqa: ARG002 (dulwich's)
-        wanted = {Ref(b"refs/heads/" + branch.encode()) for branch in self.repository.branches}
-        heads = [head for name, head in refs.items() if name in wanted]
-        return [head for head in heads if head not in self._copy.object_store]
+    def _counts(self, branch: str) -> bool:
+        patterns = self.repository.planned_branches if len(branch) <= _BRANCH_MAX else ()
+        return branch in self.repository.branches or any(fnmatchcase(branch, pattern) for pattern in patterns)
 
-    def _watched(self, found: FetchPackResult) -> dict[str, ObjectID]:
-        names = {branch: Ref(b"refs/heads/" + branch.encode()) for branch in self.repository.branches}
-        heads = {branch: found.refs.get(name) for branch, name in names.items()}
-        return {branch: head for branch, head in heads.items() if head is not None}
+    def _fetch(self, counts: Callable[[str], bool]) -> dict[str, str]:
+        """Where the references lead to that count, with all that is there."""
+
+        def wanted(refs: Mapping[Ref, ObjectID | None]) -> dict[str, ObjectID]:
+            named = {name.decode(errors="replace"): head for name, head in refs.items() if head is not None}
+            return {name: head for name, head in named.items() if counts(name)}
+
+        def missing(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:  # noqa: ARG001 (dulwich's)
+            return [head for head in set(wanted(refs).values()) if head not in self._copy.object_store]
+
+        with _telling(self.repository):
+            username, password = _credentials(self.repository)
+            client, path = get_transport_and_path(
+                self.repository.url, config=ConfigDict(), quiet=True, username=username, password=password
+            )
+            found = client.fetch(path, self._copy, determine_wants=missing)
+        return {name: head.decode() for name, head in wanted(found.refs).items()}
+
+    def _bounded(self, texts: Iterable[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
+        """So that nobody who proposes something fills the memory."""
+        length = 0
+        for path, text in texts:
+            length += len(path) + len(text or "")
+            if length > SPECS_MAX_CHARACTERS:
+                what = f"repository {self.repository.name} has more than {SPECS_MAX_CHARACTERS:,} characters of specs"
+                raise SourceError(f"{what}\n  remedy: take out what is none, or name a smaller folder as specs")
+            yield path, text
 
     def _first_parents(self, commit: str) -> Iterator[str]:
         """A commit and its ancestors, of merges the first."""
@@ -140,7 +171,8 @@ class GitSource:
     def _blob(self, name: ObjectID) -> str | None:
         """The text; None of what is none. Of one that is too large, as much as shows that it is."""
         found = self._copy[name]
-        assert isinstance(found, Blob), "regular files are blobs"
+        if not isinstance(found, Blob):
+            return None
         if len(found.data) > MAX_DOCUMENT_BYTES:
             return found.data[: MAX_DOCUMENT_BYTES + 4].decode(errors="ignore")
         try:
@@ -177,6 +209,10 @@ def _telling(repository: Repository) -> Iterator[None]:
         raise SourceError(f"{named} asks for a password\n  remedy: {remedy}") from error
     except NotGitRepository as error:
         raise SourceError(f"{named} is no git repository\n  remedy: correct its url") from error
+    except (FileFormatException, NotTreeError) as error:
+        raise SourceError(
+            f"{named} has an object that is none of git's: {error}\n  remedy: git fsck finds it"
+        ) from error
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise SourceError(

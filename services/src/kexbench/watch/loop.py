@@ -6,13 +6,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Event
+from types import MappingProxyType
+
+from pydantic import ValidationError
 
 from kexbench.api.commit_models import CommittedSpec
 from kexbench.domain.commits import NO_COMMIT, Check, Commit, HandledCommit, Reason
 from kexbench.domain.moments import EARLIEST
-from kexbench.planning.commits import SKIP, Faulty, Wanted, wanted
+from kexbench.forges import Forge, ForgeError
+from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
 from kexbench.watch.control import Control, ControlError
 from kexbench.watch.following import Follower
+from kexbench.watch.proposals import MOST_SPECS, Proposal, Proposals
 from kexbench.watch.source import Source, SourceError
 
 LISTEN_S = 2.0
@@ -28,14 +33,17 @@ class Watcher:
         sources: Sequence[Source],
         clock: Callable[[], datetime],
         say: Callable[[str], None] = _log.info,
+        forges: Mapping[str, Forge] = MappingProxyType({}),
         follower: Follower | None = None,
     ) -> None:
-        """`say` is told what is asked for, and what stands in the way. `follower` looks at what specs follow."""
+        """`say` is told what is asked for, and what stands in the way; `forges` by the repository's name; `follower`
+        looks at what specs follow."""
         self._follower = follower
         self._control = control
         self._sources = sources
         self._clock = clock
         self._say = say
+        self._proposals = Proposals(forges, clock)
         self._newest = EARLIEST
         self._rings: Mapping[str, int] = {}
         self._troubles: dict[str, str] = {}
@@ -75,7 +83,7 @@ class Watcher:
         name = source.repository.name
         try:
             followed = self._look(source)
-        except (ControlError, SourceError) as error:
+        except (ControlError, SourceError, ForgeError) as error:
             if self._troubles.get(name) != str(error):
                 self._say(str(error))
             self._troubles[name] = str(error)
@@ -95,7 +103,17 @@ class Watcher:
             elif head is not None and head != handled:
                 for commit in source.new_commits(head, handled):
                     self._handle(source, branch, commit, is_head=commit == head)
-        return self._follower is None or self._follower.look(source, heads)
+        watched = {branch: heads[branch] for branch in source.repository.branches if branch in heads}
+        followed = self._follower is None or self._follower.look(source, watched)
+        refused = []
+        for proposal in self._proposals.of(source, heads, known):
+            try:
+                self._handle_proposal(source, proposal)
+            except ControlError as error:  # one that is refused holds up no other
+                refused.append(error)
+        if refused:
+            raise refused[0]
+        return followed
 
     def _begin(self, source: Source, branch: str, head: str | None) -> None:
         """What is there when a branch is first looked at is history; what comes later is news."""
@@ -118,11 +136,29 @@ class Watcher:
         if found and SKIP in source.message(name):
             self._note(commit, note=f"{SKIP} in its message")
         elif found:
-            self._note(commit, tuple(self._check(commit, one, now.catalogue) for one in found))
+            self._note(commit, tuple(self._check(self._control.run, commit, one, now.catalogue) for one in found))
         elif is_head:
             self._note(commit)
 
-    def _check(self, commit: Commit, found: Wanted | Faulty, catalogue: str | None) -> Check:
+    def _handle_proposal(self, source: Source, found: Proposal) -> None:
+        """Once, whatever is in it: of one that can't be understood that is what is noted."""
+        commit = source.commit(found.branch, found.commit)
+        measured = found.measured and SKIP not in source.message(found.commit)
+        ask = self._control.run if measured else self._control.plan
+        try:
+            now, before = source.files(found.commit), source.files(source.merge_base(found.commit, found.bases))
+            changed = at_most(wanted(now, before, source.repository.catalogue), MOST_SPECS)
+            checks = tuple(self._check(ask, commit, one, now.catalogue) for one in changed)
+        except SourceError as error:
+            self._note(commit, note=str(error))
+        except ValidationError as error:
+            self._note(commit, note=f"it is beyond all bounds: {error.errors()[0]['msg']}")
+        else:
+            self._note(commit, checks)
+
+    def _check(
+        self, ask: Callable[[CommittedSpec], Check], commit: Commit, found: Wanted | Faulty, catalogue: str | None
+    ) -> Check:
         match found:
             case Faulty(path, faults):
                 return Check(path=path, reason=Reason.SPEC, faults=faults)
@@ -135,8 +171,8 @@ class Watcher:
                     catalogue_text=catalogue,
                     subjects=list(subjects),
                 )
-                check = self._control.run(asked)
-                told = check.run_id or "; ".join(check.faults)
+                check = ask(asked)
+                told = check.run_id or "; ".join(check.faults) or "planned"
                 self._say(f"commit {commit.commit[:12]} of {commit.repository}, {path}: {told}")
                 return check
 

@@ -1,5 +1,6 @@
 """A repository as the watcher sees it: the port."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from kexbench.domain.commits import Commit
@@ -18,7 +19,16 @@ class Source(Protocol):
     def repository(self) -> Repository: ...
 
     def heads(self) -> dict[str, str]:
-        """Ask where the watched branches lead to; those that there are. Whatever they lead to can be read then."""
+        """Ask where the watched and the planned branches lead to; those that there are. Whatever they lead to can be
+        read then."""
+        ...
+
+    def fetch(self, refs: Collection[str]) -> dict[str, str]:
+        """The same of other references, such as the heads of pull requests."""
+        ...
+
+    def merge_base(self, commit: str, others: Collection[str]) -> str | None:
+        """The newest commit that it has in common with any of the others, or None."""
         ...
 
     def new_commits(self, head: str, handled: str) -> list[str]:

@@ -7,7 +7,7 @@ from functools import partial
 from threading import Event, Thread
 
 from kexbench.domain.canonical import content_hash
-from kexbench.forges import forge_of
+from kexbench.forges import Forge, forge_of
 from kexbench.watch.announcing import Announcer
 from kexbench.watch.control import Control, WatchControl
 from kexbench.watch.following import Follower
@@ -51,12 +51,16 @@ def watcher_of(installation: Installation, control: WatchControl, say: Callable[
         clock = partial(datetime.now, UTC)
         follower = Follower(control, copies / "followed", installation.catalogue, clock, say)
         opened.enter_context(closing(follower))
-        yield Watcher(control, sources, clock, say, follower)
+        yield Watcher(control, sources, clock, say, forges_of(installation), follower)
 
 
 def announcer_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Announcer:
     """Raises DocumentError for wrong repositories."""
     settings = installation.settings
-    forges = {one.name: forge_of(one.forge) for one in installation.repositories() if one.forge}
     pages = settings.public_url or settings.api_url or f"http://{settings.host}:{settings.port}"
-    return Announcer(control, forges, pages, lambda: datetime.now(UTC), say)
+    return Announcer(control, forges_of(installation), pages, lambda: datetime.now(UTC), say)
+
+
+def forges_of(installation: Installation) -> dict[str, Forge]:
+    """By the name of the repository that lives there. Raises DocumentError for wrong repositories."""
+    return {one.name: forge_of(one.forge) for one in installation.repositories() if one.forge}

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects } from '../sdk.gen';
-import type { BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse } from '../types.gen';
+import { bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, verdict } from '../sdk.gen';
+import type { BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -258,6 +258,26 @@ export const qualificationsOptions = (options?: Options<QualificationsData>) => 
         return data;
     },
     queryKey: qualificationsQueryKey(options)
+});
+
+export const verdictQueryKey = (options: Options<VerdictData>) => createQueryKey('verdict', options);
+
+/**
+ * Verdict
+ *
+ * What a run that has ended says: how many cells it compares, as its page does, and which moved relevantly.
+ */
+export const verdictOptions = (options: Options<VerdictData>) => queryOptions<VerdictResponse, VerdictError, VerdictResponse, ReturnType<typeof verdictQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await verdict({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: verdictQueryKey(options)
 });
 
 export const openRunsQueryKey = (options?: Options<OpenRunsData>) => createQueryKey('openRuns', options);

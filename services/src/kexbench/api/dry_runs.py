@@ -1,0 +1,117 @@
+"""Dry runs: what a spec's run would be, without one."""
+
+from datetime import UTC, datetime
+from itertools import takewhile
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.api.access import TheCaller, admit
+from kexbench.api.answer import Answer
+from kexbench.api.commits import committed_run, planned_or_faults
+from kexbench.api.control_models import SPEC_MAX_CHARACTERS
+from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.lab import qualified
+from kexbench.api.queue_models import QueueEntry
+from kexbench.api.queueing import queue, waiting_states
+from kexbench.api.reading import host_kind
+from kexbench.api.uploading import router as uploads
+from kexbench.domain.commits import Commit, DryRun, SpecPath
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import RunState, Trigger
+from kexbench.planning.estimate import job_seconds
+from kexbench.planning.queue import QueuedRun, in_order
+from kexbench.store.port import Store
+
+router = APIRouter(tags=["control"], responses=uploads.responses)
+
+
+class DryRunRequest(Answer):
+    """A spec that shall be planned and not measured."""
+
+    spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
+    spec_file: SpecPath = Field("spec.yaml", description="as faults name it; its path where it is of a commit")
+    catalogue_text: str | None = Field(None, max_length=SPEC_MAX_CHARACTERS, description="null is this service's own")
+    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
+    commit: Commit | None = Field(None, description="that it is of: what is measured of it already is told")
+
+
+class DryRunView(Answer):
+    """One of the three."""
+
+    dry_run: DryRun | None = None
+    run_id: str | None = Field(None, description="the run that there is of this spec of this commit")
+    faults: list[str] = Field([], description="each as FILE:LINE:COLUMN: what is wrong and the remedy")
+
+
+@router.post("/dry-runs", operation_id="dry_run")
+def dry_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, asked: DryRunRequest) -> DryRunView:
+    """Plan a spec and say what its run would be. Nothing is stored, built or measured, and faults are an answer."""
+    admit(caller, "submitter", "dispatcher")
+    return dry_run_of(store, supplies, asked)
+
+
+def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, asked: DryRunRequest) -> DryRunView:
+    run_id = committed_run(asked.commit, asked.spec_file) if asked.commit else None
+    if run_id and store.run(run_id):
+        return DryRunView(run_id=run_id)
+    plan = planned_or_faults(supplies, asked.spec_text, asked.spec_file, asked.catalogue_text, asked.subjects)
+    if isinstance(plan, tuple):
+        return DryRunView(faults=list(plan))
+    trigger = Trigger.COMMIT if asked.commit else Trigger.API
+    ahead = _ahead(store, plan, trigger, measures_itself=isinstance(supplies, LocalSupplies))
+    return DryRunView(
+        dry_run=DryRun(
+            cases=len(plan.cases),
+            jobs=len(plan.jobs),
+            minutes=_minutes(plan),
+            runs_ahead=len(ahead),
+            minutes_ahead=_rounded(sum(entry.left_s for entry in ahead)),
+            detects=_detects(store, plan),
+        )
+    )
+
+
+def _minutes(plan: Plan) -> dict[str, float]:
+    seconds = job_seconds(plan)
+    return {pool: _rounded(sum(seconds[job.job_id] for job in plan.jobs if job.pool == pool)) for pool in plan.pools}
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds / 60, 2)
+
+
+def _ahead(store: Store, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
+    """The runs that one of this plan would wait for in some pool, were it queued now."""
+    waits = waiting_states(measures_itself)
+    entries = [entry for entry in queue(store, measures_itself).runs if not entry.superseded_by]
+    waiting = {entry.run_id: _as_waiting(entry) for entry in entries if entry.state in waits}
+    newcomer = QueuedRun("", trigger, plan.spec_name, datetime.now(UTC), RunState.QUEUED)
+    order = in_order([*waiting.values(), newcomer], store.last_begun())
+    before = {run.run_id for run in takewhile(lambda run: run is not newcomer, order)}
+    return [
+        entry
+        for entry in entries
+        if (entry.run_id in before or entry.run_id not in waiting) and not set(plan.pools).isdisjoint(entry.pools)
+    ]
+
+
+def _as_waiting(entry: QueueEntry) -> QueuedRun:
+    return QueuedRun(entry.run_id, entry.trigger, entry.spec_name, entry.queued_at, RunState.QUEUED)
+
+
+def _detects(store: Store, plan: Plan) -> float | None:
+    """By the noisiest case that A/A runs of each library found in each pool; None where there is none of one."""
+    libraries = {subject.library for subject in plan.subjects}
+    if plan.measure.invocations < MIN_COMPARED_INVOCATIONS or "fake" in libraries:
+        return None
+    found = []
+    for pool in plan.pools:
+        kind = host_kind(store, pool, None)
+        rows = qualified(store, kind, plan.measure.invocations, libraries) if kind else []
+        if {row.library for row in rows} != libraries:
+            return None
+        found += [row.smallest_detectable_change for row in rows]
+    return max(found)

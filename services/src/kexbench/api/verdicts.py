@@ -1,0 +1,104 @@
+"""Verdicts: what a run that has ended says of the subjects that it compared."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from threading import Lock
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Request
+
+from kexbench.api.cells import subject_name
+from kexbench.api.models import Cell, Change, Problem
+from kexbench.api.problems import ProblemError
+from kexbench.api.reading import PROBLEMS, cells_of, known_run
+from kexbench.domain.runs import Run, RunState
+from kexbench.domain.samples import Metric
+from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
+from kexbench.store.port import RunProgress, SampleRow, Selection, Store
+
+router = APIRouter(tags=["reading"], responses=PROBLEMS)
+_KEPT = 1000
+
+
+class Verdicts:
+    """Of one application. Each is worked out once, for as long as its run stays as it is."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = Lock()
+        self._known: OrderedDict[RunProgress, RunVerdict] = OrderedDict()
+
+    def of(self, run_id: str) -> RunVerdict:
+        """Raises a 404 problem where there is no such run, and a 409 one until it has ended."""
+        progress = self._store.progress([run_id]).get(run_id)
+        if progress is None or progress.event.state.is_open:
+            known_run(self._store, run_id)
+            raise ProblemError(HTTPStatus.CONFLICT, f"run {run_id} has not ended", "ask again when it has")
+        with self._lock:
+            if known := self._known.get(progress):
+                return known
+        found = _verdict(self._store, known_run(self._store, run_id), progress)
+        with self._lock:
+            self._known[progress] = found
+            if len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+
+def _verdicts(request: Request) -> Verdicts:
+    return cast(Verdicts, request.app.state.verdicts)
+
+
+@router.get(
+    "/runs/{run_id}/verdict",
+    operation_id="verdict",
+    responses={409: {"model": Problem, "description": "It has not ended"}},
+)
+def verdict(verdicts: Annotated[Verdicts, Depends(_verdicts)], run_id: str) -> RunVerdict:
+    """What a run that has ended says: how many cells it compares, as its page does, and which moved relevantly."""
+    return verdicts.of(run_id)
+
+
+def _verdict(store: Store, run: Run, progress: RunProgress) -> RunVerdict:
+    compared, unresolved, moved = 0, 0, list[MovedCell]()
+    cases = {case.case_id: case.label for case in run.plan.cases}
+    for kind in store.host_kinds(run.run_id):
+        selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run.run_id)
+        samples = store.samples(selection)
+        names = _names(samples)
+        for cell in cells_of(store, Metric.CPU_NS, samples, []):
+            if cell.change is None:
+                continue
+            compared += 1
+            unresolved += cell.change.verdict == "unresolved"
+            if cell.change.verdict in ("more", "less"):
+                moved.append(_moved(cell, cell.change, cases[cell.case_id], kind.pool, names))
+    return judged(compared, unresolved, moved, _trouble(run, progress))
+
+
+def _moved(cell: Cell, change: Change, case: str, pool: str, names: Mapping[str, str]) -> MovedCell:
+    return MovedCell(
+        case=case,
+        pool=pool,
+        before=names[change.against],
+        after=names[cell.subject],
+        change=change.ratio - 1,
+        low=None if change.low is None else change.low - 1,
+        high=None if change.high is None else change.high - 1,
+    )
+
+
+def _names(samples: Iterable[SampleRow]) -> dict[str, str]:
+    """`openssl 3.5.7 (debian/trixie)`: what people read of each subject."""
+    subjects = {row.subject for row in samples}
+    return {subject_name(one): f"{one.library} {one.version} ({one.source})" for one in subjects}
+
+
+def _trouble(run: Run, progress: RunProgress) -> str:
+    """Of a run that has all its numbers nothing, whatever else is said of it."""
+    state, detail = progress.event.state, progress.event.detail
+    if state is RunState.FINISHED:
+        stored, planned = progress.invocations_stored, run.plan.invocations
+        return "" if stored >= planned else detail or f"{stored:,} of {planned:,} invocations are stored"
+    return f"{state}: {detail}" if detail else str(state)

@@ -1,0 +1,82 @@
+"""Verdicts of runs: as their pages judge the cells, and only once they have ended."""
+
+import httpx
+import pytest
+
+from kexbench.domain.runs import Run, RunState
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.conftest import assert_problem
+from tests.builders import ECDSA, RSA, SPEC, a_run, an_event, an_invocation
+
+THREE = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
+
+
+def a_measured_run(store: ClickHouseStore, *, case_ids: tuple[str, ...] = (RSA, ECDSA)) -> Run:
+    """Version 1.1 costs 2% less than 1.0, and 1.2 nothing else; in the second case 1.1 costs a tenth more."""
+    run = a_run(spec=THREE)
+    store.add_run(run)
+    for case_id in case_ids:
+        changes = {"fake@1.0": 1.0, "fake@1.1": 0.98 if case_id == RSA else 1.1, "fake@1.2": 0.98}
+        for number in range(6):
+            cost = {reference: change * (100_000 + number) for reference, change in changes.items()}
+            store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=case_id))
+    return run
+
+
+def test_the_verdict_counts_what_the_runs_page_shows(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_measured_run(empty_store)
+    empty_store.add_event(an_event(run, RunState.FINISHED))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    changes = [cell["change"] for cell in client.get(f"/runs/{run.run_id}").json()["cells"] if cell["change"]]
+    assert told["compared"] == len(changes) == 4
+    for verdict in ("more", "less"):
+        assert told[verdict] == [change["verdict"] for change in changes].count(verdict)
+    assert (told["more"], told["less"], told["unresolved"], told["trouble"]) == (1, 2, 0, "")
+    assert told["sentence"] == "of 4 cells, 1 costs more (up to +10.0%) and 2 cost less (up to -10.9%)"
+    cheaper, dearer = told["largest"][:2]
+    assert (dearer["case"], dearer["pool"]) == ("TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256", "local")
+    assert (dearer["before"], dearer["after"], dearer["change"]) == (
+        "fake 1.0 (1.0)",
+        "fake 1.1 (1.1)",
+        pytest.approx(0.1, abs=1e-4),
+    )
+    assert cheaper["change"] == pytest.approx(0.98 / 1.1 - 1, abs=1e-4)
+    assert dearer["low"] <= dearer["change"] <= dearer["high"]
+
+
+def test_a_run_that_has_not_all_that_it_should_says_why(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_measured_run(empty_store, case_ids=(RSA,))
+    empty_store.add_event(an_event(run, RunState.FAILED, detail="a node was lost"))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (told["trouble"], told["sentence"][-12:]) == ("failed: a node was lost", "(incomplete)")
+    empty_store.add_event(an_event(run, RunState.FINISHED, seconds=2))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert told["trouble"] == "6 of 12 invocations are stored"
+
+
+def test_a_run_without_numbers_has_nothing_to_compare(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    empty_store.add_event(an_event(run, RunState.CANCELLED))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (told["compared"], told["sentence"]) == (0, "there is nothing to compare (incomplete)")
+
+
+def test_until_it_has_ended_there_is_no_verdict(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run()
+    assert_problem(client.get(f"/runs/{run.run_id}/verdict"), 404)
+    empty_store.add_run(run)
+    empty_store.add_event(an_event(run))
+    assert_problem(client.get(f"/runs/{run.run_id}/verdict"), 409, "has not ended")
+
+
+def test_a_run_that_went_on_is_judged_anew(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_measured_run(empty_store, case_ids=(RSA,))
+    empty_store.add_event(an_event(run, RunState.FAILED))
+    assert client.get(f"/runs/{run.run_id}/verdict").json()["compared"] == 2
+    for number in range(6):
+        cost = {"fake@1.0": 100_000, "fake@1.1": 100_000 + number, "fake@1.2": 100_000}
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=ECDSA))
+    empty_store.add_event(an_event(run, RunState.FINISHED, seconds=9))
+    told = client.get(f"/runs/{run.run_id}/verdict").json()
+    assert (told["compared"], told["trouble"]) == (4, "")
