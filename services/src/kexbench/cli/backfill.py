@@ -15,8 +15,11 @@ from kexbench.cli.plan import AsJson
 from kexbench.cli.queued import measure_claimed
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import duration_words
+<<<<<<< HEAD
 from kexbench.client import ApiClient
 from kexbench.domain.bisections import LineCommit
+=======
+>>>>>>> wt-L-7
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunState
@@ -28,7 +31,6 @@ from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import MAX_EVERY
 from kexbench.service import lasting_service
 from kexbench.settings import Settings
-from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
 _SHORT = 12
@@ -87,29 +89,24 @@ def backfill(
     text = following_text(text, str(spec), branch, every)
     measures_itself = installation.settings.api_url is None and lasting_service(installation.settings) is None
 
-    def ask(api: Uplink | ApiClient, commits: list[str], *, queue: bool) -> NeighboursView:
-        wanted = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
-        return NeighboursView.model_validate_json(api.send("POST", "/backfills", wanted).content)
+    def ask(commits: list[str], *, queue: bool) -> NeighboursView:
+        asked = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
+        return NeighboursView.model_validate_json(api.send("POST", "/backfills", asked).content)
 
     def measured(commits: list[str]) -> NeighboursView:
-        """Measured here, while nobody holds the store."""
-        with queue_api() as api:
-            view = ask(api, commits, queue=True)
-        if view.state is None or not view.state.is_open:
+        view = ask(commits, queue=True)
+        if not (measures_itself and view.state and view.state.is_open):
             return view
         if measure_claimed(installation, view.run_id) == _CANCELLED:
             raise typer.Exit(_CANCELLED)
-        with queue_api() as api:
-            return ask(api, commits, queue=False)
+        return ask(commits, queue=False)
 
     wanted = [line[number] for number in chosen(range(len(line)), every)]
-    with queue_api() as api:
-        steps = list(steps_of(branch, wanted, partial(ask, api, queue=False)))
+    with queue_api() as api:  # where nobody serves, this command does: `kexbench serve` measures beside its service too
+        steps = list(steps_of(branch, wanted, partial(ask, queue=False)))
         say(_takes(line, steps, measures_itself=measures_itself))
-        if not dry_run and not measures_itself:
-            steps = _told(steps_of(branch, wanted, partial(ask, api, queue=True)), len(wanted) - 1)
-    if not dry_run and measures_itself:
-        steps = _told(steps_of(branch, wanted, measured), len(wanted) - 1)
+        if not dry_run:
+            steps = _told(steps_of(branch, wanted, measured), len(wanted) - 1)
     if as_json:
         print_json(_answer(branch, line, every, steps))
     else:
