@@ -15,11 +15,7 @@ from kexbench.cli.plan import AsJson
 from kexbench.cli.queued import measure_claimed
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import duration_words
-<<<<<<< HEAD
-from kexbench.client import ApiClient
 from kexbench.domain.bisections import LineCommit
-=======
->>>>>>> wt-L-7
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunState
