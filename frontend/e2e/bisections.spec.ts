@@ -1,16 +1,9 @@
-// Bisections on a made-up cluster: one that has its answer, and one that is begun from the page of a comparison.
+// A bisection on a made-up cluster that has its answer.
 import AxeBuilder from "@axe-core/playwright";
-import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
-import type { RunPage } from "../src/api/generated";
+import { expect, type Page, test } from "@playwright/test";
 
-const API = "/api/v1";
 const WIDTHS = [420, 800, 1280];
 const SHOTS = process.env.KEXBENCH_SCREENSHOTS;
-
-async function comparison(request: APIRequestContext): Promise<string> {
-  const { runs } = (await (await request.get(`${API}/runs?limit=100`)).json()) as RunPage;
-  return runs.find(({ trigger }) => trigger === "api")?.run_id ?? "";
-}
 
 async function barriers(page: Page) {
   const { violations } = await new AxeBuilder({ page }).analyze();
@@ -43,26 +36,4 @@ test("an answer is read with its commits, and its runs are a link away", async (
   await fits(page, "bisection");
   await main.getByRole("link", { name: "Run 0: both ends" }).click();
   await expect(page.getByText("run 0 of bisection")).toBeVisible();
-});
-
-test("one is begun where two commits differ, and cancelled", async ({ page, request }) => {
-  await page.goto(`/runs/${await comparison(request)}`);
-  await page.getByRole("button", { name: /^Find the commit between/ }).click();
-  const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("Good, the earlier commit").fill("v2");
-  await dialog.getByLabel("Access token").fill("nobody");
-  await dialog.getByRole("button", { name: "Find the commit" }).click();
-  await expect(dialog.getByRole("alert")).toBeVisible();
-  expect(await barriers(page)).toEqual([]);
-  await fits(page, "dialog");
-  await dialog.getByLabel("Access token").fill("submitter");
-  await dialog.getByRole("button", { name: "Find the commit" }).click();
-  const heading = page.getByRole("heading", { level: 1 });
-  await expect(heading).toContainText("fake: v2 to 0000");
-  await expect(page.getByRole("status")).toHaveText("Its commits are being looked for.");
-  await fits(page, "asked");
-  await page.getByRole("button", { name: "Cancel bisection" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel bisection" }).click();
-  await expect(heading).toContainText("cancelled");
-  await expect(page.getByRole("button", { name: "Resume bisection" })).toBeVisible();
 });

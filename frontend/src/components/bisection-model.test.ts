@@ -6,7 +6,7 @@ import type {
   RunDetail,
   SubjectView,
 } from "@/api/generated";
-import { aCell, aChange, aSubject } from "@/testing/build";
+import { aCell, aChange, anEstimate, aSubject } from "@/testing/build";
 import { chance, chipOf, knownOf, questionsOf, rowsOf, runsOf, sentenceOf } from "./bisection-model";
 
 const ADDRESS = "https://example.org/openssl.git";
@@ -149,6 +149,19 @@ it("asks about two commits of one repository in the cases in which they differ",
   expect(questionsOf(run)).toEqual([
     { library: "openssl", repository: ADDRESS, good: "v1", bad: "main", cases: ["rsa", "dsa"] },
   ]);
+});
+
+it("tells commits of one version, which have no verdict, apart by their intervals", () => {
+  const [good, bad] = [aGitSubject("v1"), aGitSubject("main")];
+  const run = aComparison([good, bad], []);
+  const cells = [
+    aCell("rsa", good, { estimate: anEstimate(10, 9.9, 10.1) }),
+    aCell("rsa", bad, { estimate: anEstimate(10.4, 10.3, 10.5) }),
+    aCell("ecdsa", good, { estimate: anEstimate(10, 9.9, 10.1) }),
+    aCell("ecdsa", bad, { estimate: anEstimate(10.1, 10, 10.2) }),
+    aCell("dsa", bad, { estimate: anEstimate(10.1, null, null) }),
+  ];
+  expect(questionsOf({ ...run, cells }).map(({ cases }) => cases)).toEqual([["rsa"]]);
 });
 
 it("asks nothing where there is no history between two that differ, or where it was asked already", () => {

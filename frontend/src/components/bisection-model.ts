@@ -5,6 +5,7 @@ import type {
   BisectionRunView,
   BisectionSummary,
   BisectionWanted,
+  Cell,
   RunDetail,
   SubjectView,
 } from "@/api/generated";
@@ -97,30 +98,35 @@ export interface Question {
   cases: string[];
 }
 
-/** Of each pair of commits whose CPU time differs in some case; of a bisection's own runs there is nothing to ask. */
+/** Of neighbours among the commits of one repository whose CPU time differs in some case; of a bisection's own runs
+ * there is nothing to ask. Which of two came first, only git knows. */
 export function questionsOf(run: Pick<RunDetail, "subjects" | "cells" | "metric" | "summary">): Question[] {
   if (run.metric !== "cpu_ns" || run.summary.trigger === "bisection") return [];
-  const named = new Map(run.subjects.map((subject) => [subject.subject, subject]));
-  const found = new Map<string, Question>();
-  for (const { case_id, subject, change } of run.cells) {
-    if (!change || (change.verdict !== "more" && change.verdict !== "less")) continue;
-    const [good, bad] = [change.against, subject].map((name) => commitOf(named.get(name)));
-    if (!good || !bad || good.place !== bad.place || good.name === bad.name) continue;
-    const key = `${good.place} ${good.name} ${bad.name}`;
-    const known = found.get(key);
-    if (known) known.cases.push(case_id);
-    else {
-      const { library, repository } = bad;
-      found.set(key, { library, repository, good: good.name, bad: bad.name, cases: [case_id] });
-    }
-  }
-  return [...found.values()];
+  const commits = run.subjects.flatMap((subject) => commitOf(subject) ?? []);
+  return commits.flatMap((bad, at) => {
+    const good = commits.slice(0, at).findLast((one) => one.place === bad.place && one.name !== bad.name);
+    if (!good) return [];
+    const cells = run.cells.filter((cell) => cell.subject === bad.subject);
+    const cases = cells.filter((cell) => differs(cell, run.cells, good.subject)).map((cell) => cell.case_id);
+    const { library, repository } = bad;
+    return cases.length > 0 ? [{ library, repository, good: good.name, bad: bad.name, cases }] : [];
+  });
 }
 
-function commitOf(subject: SubjectView | undefined) {
-  const match = GIT.exec(subject?.source ?? "");
-  const library = LIBRARIES.find((one) => one === subject?.library);
+/** By the verdict, or where commits of one version have none, by intervals that do not touch. */
+function differs({ case_id, change, estimate }: Cell, cells: Cell[], against: string): boolean {
+  if (change?.against === against) return change.verdict === "more" || change.verdict === "less";
+  const other = cells.find((cell) => cell.case_id === case_id && cell.subject === against)?.estimate;
+  if (!estimate || !other) return false;
+  const [low, high, otherLow, otherHigh] = [estimate.low, estimate.high, other.low, other.high];
+  if (low === null || high === null || otherLow === null || otherHigh === null) return false;
+  return low > otherHigh || high < otherLow;
+}
+
+function commitOf({ subject, source, library: named }: SubjectView) {
+  const match = GIT.exec(source);
+  const library = LIBRARIES.find((one) => one === named);
   if (!library || !match) return undefined;
   const [, repository = "", name = ""] = match;
-  return { library, repository, name, place: `${library} ${repository}` };
+  return { subject, library, repository, name, place: `${library} ${repository}` };
 }

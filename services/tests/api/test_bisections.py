@@ -298,13 +298,13 @@ def test_the_same_question_is_the_same_bisection_unless_it_is_asked_anew_after_i
         ({"repository": "/src/fake"}, "/src/fake is on no node of a cluster"),
         ({"repository": "ftp://example.org/x"}, "is not a source"),
         ({"good": "HEAD~1"}, "is not a source"),
-        ({"good": "v1+burn=3"}, "is not a branch, tag or hash"),
+        ({"library": "openssl", "good": "v1+burn=3"}, "is not a branch, tag or hash"),
         ({"good": "main"}, "main is given as both ends"),
         ({"cases": ["*dsa-7*"]}, "no case is called *dsa-7*; there are tlsv1.2_"),
         ({"pool": None}, "a pool is not named; there are arm, pool-a, pool-b"),
         ({"pool": "pool-c"}, "there is no pool pool-c"),
         ({"spec_text": "kind: Nothing"}, "spec.yaml:1:"),
-        ({"cases": [], "invocations": 1000}, "longer than the 60 allowed"),
+        ({"invocations": 501}, "body.invocations"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_refused_with_what_is_wrong(

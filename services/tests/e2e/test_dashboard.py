@@ -8,9 +8,9 @@ import pytest
 
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.cluster import CLUSTER_SPEC, cluster_api, cluster_app
+from tests.api.cluster import cluster_api, cluster_app
 from tests.api.conftest import ClientOf
-from tests.api.test_bisections import REPOSITORY, Lab, a_line_commit
+from tests.api.test_bisections import Lab
 from tests.cli.conftest import Cli
 from tests.serving import serving
 
@@ -53,13 +53,9 @@ def test_a_run_on_a_cluster_is_followed_cancelled_and_resumed_on_its_page(
 
 
 @pytest.mark.browser
-def test_a_bisection_is_begun_where_commits_differ_and_read_on_its_page(
-    empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path
-) -> None:
+def test_a_bisection_is_read_on_its_page(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> None:
     lab = Lab(cluster_api(empty_store, client_of, tmp_path), client_of, commits=64, first_bad=41, broken=(31, 32))
     assert lab.searching().search()["summary"]["state"] == "found"
-    ends = [f"git:{REPOSITORY}#{a_line_commit(number)['hash']}" for number in (0, 63)]
-    lab.measure(lab.api.queued(CLUSTER_SPEC.replace("[1.0, 1.1]", f"[{', '.join(ends)}]")))
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
         assert is_shown("bisections", url)
 

@@ -32,7 +32,7 @@ class BisectionWanted(Answer):
         None, max_length=SPEC_MAX_CHARACTERS, description="whose cases they are; null: those that servers use most"
     )
     pool: str | None = Field(None, max_length=63, description="null: the only one")
-    invocations: int | None = Field(None, ge=6, le=1000, description="of one measurement; null: what fits a minute")
+    invocations: int | None = Field(None, ge=6, le=500, description="of one measurement; null: what fits a minute")
     builds: int | None = Field(
         None, ge=3, le=200, description="at most; null: 10 for 64 commits, one more to double them"
     )

@@ -40,7 +40,7 @@ def bisect(
     spec: SpecMatrix = None,
     invocations: Annotated[
         int | None,
-        typer.Option(min=6, max=1000, help="Of one measurement. Default: as many as fit a minute.", show_default=False),
+        typer.Option(min=6, max=500, help="Of one measurement. Default: as many as fit a minute.", show_default=False),
     ] = None,
     builds: Annotated[
         int | None, typer.Option(min=3, help="At most. Default: 10 for 64 commits, one more to double them.")
