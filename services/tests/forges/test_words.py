@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -161,13 +161,14 @@ def test_nobody_is_mentioned_and_nothing_is_closed_by_what_a_spec_says() -> None
         assert "\u202e" not in told
 
 
+@settings(max_examples=25)
 @given(st.text(min_size=1, max_size=2 * LONGEST))
 def test_a_comment_is_never_longer_than_a_forge_takes(text: str) -> None:
     long = text * (LONGEST // len(text) + 2)
     spec = replace(changed(minutes={f"{number}{long}": 1.0 for number in range(50)}), file=long)
     moved = cell(case=long, pool=long, before=long, after=long)
-    dry = DryRuns(long, (spec,) * 30, (SpecFault(long, 1, long),) * 30)
-    finished = [FinishedRun(long, long, RUN.url, judged(50, 5, [moved] * 30, long))] * 30
+    dry = DryRuns(long, (spec,) * 100, (SpecFault(long, 1, long),) * 100)
+    finished = [FinishedRun(long, long, RUN.url, judged(120, 5, [moved] * 100, long))] * 100
     assert len(pull_request_comment(dry, [])) < FORGE_MAX
     told = pull_request_comment(dry, finished)
     assert len(told) < FORGE_MAX
