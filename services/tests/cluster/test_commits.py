@@ -32,6 +32,7 @@ def shared(devcluster: Cluster, kexbench: Kexbench, kubectl: Kubectl, tmp_path: 
     address = urlsplit(yaml.safe_load(VALUES.read_text())["repositories"][0]["url"])
     assert address.hostname == HOST
     words = ["git", "daemon", f"--base-path={tmp_path}", "--export-all", f"--listen={HOST}", "--informative-errors"]
+    words += ["--reuseaddr"]  # the next test listens where this one did
     with subprocess.Popen(devcluster.inside(words)) as daemon:
         try:
             _wait_until_watched(kubectl)
