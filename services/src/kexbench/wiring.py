@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
 from kexbench.domain.pools import Pool
 from kexbench.domain.repositories import Repository
@@ -98,7 +99,7 @@ class Installation:
             return LocalSupplies(partial(self._planned_here, store))
         self.pools()  # so that what is wrong with them is told when the service starts
         depot = Depot(self.settings.home.absolute() / "kits", WorkerSource(self.settings.workers).sha256())
-        return Supplies(depot, self.material(), self._planned, self._architectures)
+        return Supplies(depot, self.material(), self._planned, self._architectures, self._repositories)
 
     def _planned(
         self, text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), *, anywhere: bool = False
@@ -125,6 +126,9 @@ class Installation:
 
         plan_of = partial(make_plan, text, file, self._catalogue_of(catalogue), only=only, anywhere=anywhere)
         return resolved(text, file, plan_of, lambda invocations: qualifications(store, invocations=invocations))
+
+    def _repositories(self, library: Library) -> list[str]:
+        return self.catalogue().repositories.get(library, [])
 
     def _architectures(self) -> dict[str, str]:
         return {pool.name: pool.architecture for pool in self.pools()}

@@ -148,6 +148,7 @@ def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> 
         material=material,
         plan=lambda text, file, *_, **__: make_plan(text, file, a_catalogue()),
         architectures=lambda: {"local": HERE},
+        repositories=lambda _: (),
     )
     gatekeeper = KnownCallers()
     with serving(create_app(empty_store, gatekeeper, None, supplies)) as url:

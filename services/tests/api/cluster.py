@@ -29,6 +29,7 @@ from tests.builders import HOST, NOON, SPEC, a_catalogue, a_kit
 
 WORKER = "2" * 64
 """Whose kits the depot counts: those of `a_kit`."""
+LIBRARY_REPOSITORY = "https://example.org/fake.git"
 POOLS = {"pool-a": "x86_64", "pool-b": "x86_64", "arm": "aarch64"}
 CLUSTER_SPEC = SPEC.replace("matrix:", "pools: [pool-a, pool-b]\nmatrix:")
 CALLERS = {
@@ -136,7 +137,8 @@ def cluster_app(
     store: ClickHouseStore, folder: Path, pages: Path | None = None, doorbell: Doorbell | None = None
 ) -> FastAPI:
     """An application that has a cluster; `folder` gets its kits and material."""
-    supplies = Supplies(Depot(folder / "kits", WORKER), MaterialShelf(folder / "material"), planner(), lambda: POOLS)
+    depot, material = Depot(folder / "kits", WORKER), MaterialShelf(folder / "material")
+    supplies = Supplies(depot, material, planner(), lambda: POOLS, lambda _: [LIBRARY_REPOSITORY])
     return create_app(store, Names(), pages, supplies, doorbell)
 
 

@@ -14,14 +14,13 @@ import pytest
 from kexbench.api.calling import API_PREFIX
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.cluster import ClusterApi, cluster_api, cluster_app
+from tests.api.cluster import LIBRARY_REPOSITORY, ClusterApi, cluster_api, cluster_app
 from tests.api.conftest import ClientOf, assert_problem
 from tests.builders import HOST, a_kit, an_invocation, an_outcome
 
-REPOSITORY = "https://example.org/fake.git"
 QUESTION: dict[str, Any] = {
     "library": "fake",
-    "repository": REPOSITORY,
+    "repository": LIBRARY_REPOSITORY,
     "good": "v1",
     "bad": "main",
     "cases": ["*_ecdhe-ecdsa_*x25519_aes-128-gcm"],
@@ -253,8 +252,8 @@ def test_commits_are_looked_for_until_they_are_told_and_after_trouble_once_someb
     assert wanted == {
         "bisection_id": bisection_id,
         "series": 1,
-        "good": f"fake@git:{REPOSITORY}#v1",
-        "bad": f"fake@git:{REPOSITORY}#main",
+        "good": f"fake@git:{LIBRARY_REPOSITORY}#v1",
+        "bad": f"fake@git:{LIBRARY_REPOSITORY}#main",
         "pool": "pool-a",
     }
     trouble, path = {"series": 1, "reason": "no branch main"}, f"/bisections/{bisection_id}/line-trouble"
@@ -295,7 +294,8 @@ def test_the_same_question_is_the_same_bisection_unless_it_is_asked_anew_after_i
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"repository": "/src/fake"}, "/src/fake is on no node of a cluster"),
+        ({"repository": "/src/fake"}, "'/src/fake' is not among the catalogue's repositories of fake"),
+        ({"repository": "https://example.org/x.git"}, f"of which it has {LIBRARY_REPOSITORY}"),
         ({"repository": "ftp://example.org/x"}, "is not a source"),
         ({"good": "HEAD~1"}, "is not a source"),
         ({"library": "openssl", "good": "v1+burn=3"}, "is not a branch, tag or hash"),

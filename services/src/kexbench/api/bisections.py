@@ -1,6 +1,7 @@
 """Bisections that the service sees to: asked for, told, cancelled and resumed. And what the dispatcher and pods that
 have git say of them."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from http import HTTPStatus
 from itertools import count
@@ -142,8 +143,6 @@ def _asked(supplies: Supplies | LocalSupplies, wanted: BisectionWanted, who: str
         pool=pool,
         invocations=invocations,
     )
-    if isinstance(supplies, Supplies) and wanted.repository.startswith("/"):
-        raise ProblemError(_UNUSABLE, f"{wanted.repository} is on no node of a cluster", "name an http(s) address")
     try:
         ends = asked.ref(wanted.good), asked.ref(wanted.bad)
     except ValueError as error:
@@ -151,10 +150,22 @@ def _asked(supplies: Supplies | LocalSupplies, wanted: BisectionWanted, who: str
     for end, name in zip(ends, (wanted.good, wanted.bad), strict=True):
         if end.origin != end.source:
             raise ProblemError(_UNUSABLE, f"{name!r} is not a branch, tag or hash")
+    if isinstance(supplies, Supplies):
+        _is_known(wanted, supplies.repositories(wanted.library))
     if wanted.good == wanted.bad:
         raise ProblemError(_UNUSABLE, f"{wanted.good} is given as both ends", "name two commits")
     planned(supplies, BisectionRun(ends, None, cases, invocations, pool=pool))  # so that nobody waits for a fault of it
     return asked
+
+
+def _is_known(wanted: BisectionWanted, repositories: Collection[str]) -> None:
+    """On a cluster others than who asks own the machines. Raises a 422 problem."""
+    if wanted.repository not in repositories:
+        named = f"has {', '.join(repositories)}" if repositories else "names none"
+        detail = (
+            f"'{wanted.repository}' is not among the catalogue's repositories of {wanted.library}, of which it {named}"
+        )
+        raise ProblemError(_UNUSABLE, detail, "have it added there: what is in a repository is run when it is built")
 
 
 def _cases(wanted: BisectionWanted) -> tuple[Case, ...]:

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import ProblemError
+from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
 from kexbench.kits.depot import Depot
 from kexbench.material.shelf import MaterialShelf
@@ -34,12 +35,14 @@ class Planner(Protocol):
 
 @dataclass(frozen=True)
 class Supplies:
-    """What a service that has a cluster gives to its runs; `architectures` tells that of each pool."""
+    """What a service that has a cluster gives to its runs; `architectures` tells that of each pool, `repositories`
+    which git repositories of a library its catalogue names, since what is in them is run."""
 
     depot: Depot
     material: MaterialShelf
     plan: Planner
     architectures: Callable[[], dict[str, str]]
+    repositories: Callable[[Library], Collection[str]]
 
 
 @dataclass(frozen=True)

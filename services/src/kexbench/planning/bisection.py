@@ -45,7 +45,7 @@ class BisectionRun:
 
     @property
     def catalogue_text(self) -> str:
-        """A catalogue with its subjects: whoever may ask for a bisection may name any commits."""
+        """A catalogue with its subjects: of a repository that may be built all commits may be."""
         document = {
             "apiVersion": "kexbench.dev/v1",
             "kind": "Catalogue",

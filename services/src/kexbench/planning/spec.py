@@ -277,5 +277,8 @@ class Catalogue(Written):
     libraries: dict[LibraryName, list[CatalogueEntry]]
     repositories: Annotated[
         dict[LibraryName, Distinct[str]],
-        Field(description="git repositories of each library whose branches specs may follow; what is in them is run"),
+        Field(
+            description="git repositories of each library whose branches specs may follow, and which on a cluster "
+            "bisections and backfills may search; what is in them is run"
+        ),
     ] = {}
