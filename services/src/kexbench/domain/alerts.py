@@ -1,9 +1,9 @@
 """Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -16,6 +16,7 @@ ANALYST = "kexbench"
 """The author of what nobody did by hand."""
 NOTE_MAX = 4000
 ASSIGNEE_MAX = 200
+Said = TypeVar("Said")
 
 
 class _Frozen(BaseModel):
@@ -154,4 +155,43 @@ class Alert(_Frozen):
 def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
     """The state that events lead to, in whatever order they arrive and however often each. An alert that was ignored
     until a moment that has come is open. ValueError without the first event."""
-    raise NotImplementedError
+    ordered = [event for _, event in sorted({event.number: event for event in events}.items())]
+    if not ordered or ordered[0].cause is None:
+        raise ValueError("an alert begins with the event that raised it")
+    first, last = ordered[0], ordered[-1]
+    assert first.cause is not None
+    found = [event.finding for event in ordered if event.finding]
+    deciding = [event for event in ordered if event.action in _STATUS][-1]
+    ignored_until = deciding.until if deciding.action is AlertAction.IGNORED else None
+    is_over = ignored_until is not None and ignored_until <= now
+    return Alert(
+        alert_id=first.alert_id,
+        cause=first.cause,
+        status="open" if is_over else _STATUS[deciding.action],
+        version=last.number,
+        raised_at=first.at,
+        changed_at=last.at,
+        sentence=found[-1].sentence,
+        spec_names=_each_once(name for one in found for name in one.spec_names),
+        cells=_cells(found),
+        run_ids=_each_once(run_id for one in found for run_id in one.run_ids),
+        notify=_each_once(name for one in found for name in one.notify),
+        assignee=_newest(ordered, AlertAction.ASSIGNED, lambda event: event.assignee, ""),
+        due=_newest(ordered, AlertAction.DUE, lambda event: event.due, None),
+        ignored_until=ignored_until,
+        fixed_in=deciding.fixed_in,
+    )
+
+
+def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
+    """Of each case on a host kind what was found last; one that two specs measure counts once."""
+    cells = {(cell.case_id, cell.pool, cell.cpu_model): cell for finding in found for cell in finding.cells}
+    return tuple(cells.values())
+
+
+def _newest(events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said) -> Said:
+    return next((said(event) for event in reversed(list(events)) if event.action is action), otherwise)
+
+
+def _each_once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
