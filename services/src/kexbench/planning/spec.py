@@ -36,6 +36,11 @@ MAX_INVOCATIONS = 1000
 MAX_BATCHES = 1000
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
+MAX_EVERY = 10_000
+MIN_CONFIRMED = 3
+"""Fewer invocations give no interval."""
+_USUAL_RULE = AlertRule()
+_PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
 
