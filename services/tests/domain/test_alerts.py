@@ -36,14 +36,19 @@ def histories(draw: st.DrawFn) -> list[AlertEvent]:
     said = [draw(_SAID.get(action, st.just({}))) for action in actions]
     return [
         an_alert_event(),
-        *(an_alert_event(action, number, **more) for number, (action, more) in enumerate(zip(actions, said, strict=True), 1)),
+        *(
+            an_alert_event(action, number, **more)
+            for number, (action, more) in enumerate(zip(actions, said, strict=True), 1)
+        ),
     ]
 
 
 @given(st.data())
 def test_the_same_events_in_any_order_and_repeated_lead_to_the_same_state(data: st.DataObject) -> None:
     events = data.draw(histories())
-    now = data.draw(st.datetimes(timezones=st.just(UTC), min_value=datetime(2026, 1, 1), max_value=datetime(2100, 1, 1)))
+    now = data.draw(
+        st.datetimes(timezones=st.just(UTC), min_value=datetime(2026, 1, 1), max_value=datetime(2100, 1, 1))
+    )
     repeated = data.draw(st.lists(st.sampled_from(events)))
     arrived = data.draw(st.permutations([*events, *repeated]))
     assert alert_of(arrived, now) == alert_of(events, now)

@@ -16,7 +16,12 @@ HOSTILE = "it's {so:String} 'x' \\ \n «Z» ; DROP TABLE alert_events; --"
 def test_an_empty_store_knows_no_alert_and_no_judgement(store: Store) -> None:
     assert (store.alert_events("x"), store.events_of_alerts(["x", "y"]), store.events_of_alerts([])) == ([], [], [])
     assert (store.alert_rows(), store.alerts_beginning_with("")) == ([], [])
-    assert (store.judgement("x"), store.judgements(5), store.judged(["x"]), store.judged([])) == (None, [], set(), set())
+    assert (store.judgement("x"), store.judgements(5), store.judged(["x"]), store.judged([])) == (
+        None,
+        [],
+        set(),
+        set(),
+    )
 
 
 def test_events_come_back_as_they_were_however_often_they_are_written(store: Store) -> None:

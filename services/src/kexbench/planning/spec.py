@@ -43,7 +43,6 @@ _USUAL_RULE = AlertRule()
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
-
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
