@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-import click
+
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -28,7 +28,7 @@ SHORT_ID = 8
 class _ListedAlone(TyperGroup):
     """Without a verb, alerts are listed."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if not args or (args[0].startswith("-") and args[0] != "--help"):
             args = ["list", *args]
         return super().parse_args(ctx, args)
