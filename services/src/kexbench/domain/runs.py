@@ -40,6 +40,7 @@ class Trigger(StrEnum):
     PULL_REQUEST = "pull-request"
     BISECTION = "bisection"
     BACKFILL = "backfill"
+    CONFIRMATION = "confirmation"
 
 
 class _Frozen(BaseModel):
