@@ -58,9 +58,10 @@ class ConfirmingRun:
         return yaml.safe_dump(document, sort_keys=False)
 
 
-def confirming_run_id(run_id: str, library: str, before: str, after: str) -> str:
-    """Whoever asks again for the run that confirms what a run suspects of an upgrade gets that one."""
-    return f"once-{content_hash(['confirmation', run_id, library, before, after], length=20)}"
+def confirming_run_id(run_id: str, ended_at: str, library: str, before: str, after: str) -> str:
+    """Whoever asks again for the run that confirms what a run suspects of an upgrade gets that one; a run that was
+    resumed and has ended again may suspect more."""
+    return f"once-{content_hash(['confirmation', run_id, ended_at, library, before, after], length=20)}"
 
 
 def _peers(cases: Sequence[Case]) -> list[SubjectRef]:
