@@ -16,6 +16,7 @@ ANALYST = "kexbench"
 """The author of what nobody did by hand."""
 NOTE_MAX = 4000
 ASSIGNEE_MAX = 200
+CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
 Said = TypeVar("Said")
 
 
@@ -249,7 +250,9 @@ def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
     return tuple(cells.values())
 
 
-def _newest(events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said) -> Said:
+def _newest(
+    events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said
+) -> Said:
     return next((said(event) for event in reversed(list(events)) if event.action is action), otherwise)
 
 
