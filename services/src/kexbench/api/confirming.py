@@ -31,7 +31,12 @@ class Watched:
 
 
 def judged_upgrade(
-    store: Store, supplies: Supplies | LocalSupplies, watched: Watched, upgrade: Upgrade, found: JudgedCells, more: Collection[UpgradeCell]
+    store: Store,
+    supplies: Supplies | LocalSupplies,
+    watched: Watched,
+    upgrade: Upgrade,
+    found: JudgedCells,
+    more: Collection[UpgradeCell],
 ) -> JudgedUpgrade:
     """What becomes of an upgrade whose cells `more` are suspected: those that nobody was told of and that no other run
     answers get a run that confirms them, which is queued."""

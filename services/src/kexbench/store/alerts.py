@@ -58,7 +58,6 @@ class AlertTables(Connection):
         return [row["alert_id"] for row in found]
 
 
-
 def _alert_row(alert_id: str, steps: Iterator[dict[str, Any]]) -> AlertRow:
     """Its first step is the one that raised it."""
     found = list(steps)
