@@ -24,6 +24,7 @@ from kexbench.api import (
     reading,
     scheduling,
     supplying,
+    upgrades,
     uploading,
     verdicts,
     webhooks,
@@ -40,7 +41,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, uploading, webhooks),
+    *(scheduling, supplying, upgrades, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
