@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
+    advancing,
     alerts,
     bisections,
     commits,
@@ -31,6 +32,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
@@ -42,7 +44,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, alerts),
+    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -111,6 +113,7 @@ def create_app(
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell = doorbell
     app.state.verdicts = Verdicts(store)
+    app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)
 
