@@ -1,5 +1,6 @@
 """The application: routes, problems and the built pages, around a store that is handed in."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_hand
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
+from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
@@ -90,16 +92,21 @@ def _refuse_body(request: Request) -> ProblemError | None:
     return None
 
 
+def _no_catalogue() -> Catalogue:
+    return Catalogue.model_validate({"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}})
+
+
 def create_app(
     store: Store,
     gatekeeper: Gatekeeper,
     pages: Path | None,
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
+    catalogue: Callable[[], Catalogue] = _no_catalogue,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring."""
+    ring; `catalogue` is the one that is installed."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -111,7 +118,7 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.doorbell = doorbell
+    app.state.doorbell, app.state.catalogue = doorbell, catalogue
     app.state.verdicts = Verdicts(store)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
