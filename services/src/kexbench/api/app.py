@@ -24,6 +24,7 @@ from kexbench.api import (
     queueing,
     reading,
     scheduling,
+    series,
     supplying,
     upgrades,
     uploading,
@@ -42,7 +43,7 @@ from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
-    *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
+    *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
     *(scheduling, supplying, upgrades, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
