@@ -47,13 +47,6 @@ export const subjects = <ThrowOnError extends boolean = false>(options?: Options
 export const matrix = <ThrowOnError extends boolean = false>(options?: Options<MatrixData, ThrowOnError>) => (options?.client ?? client).get<MatrixResponses, MatrixErrors, ThrowOnError>({ url: '/api/v1/matrix', ...options });
 
 /**
- * Series
- *
- * One case over the versions of its libraries, a line for each library and build profile.
- */
-export const series = <ThrowOnError extends boolean = false>(options: Options<SeriesData, ThrowOnError>) => (options.client ?? client).get<SeriesResponses, SeriesErrors, ThrowOnError>({ url: '/api/v1/series', ...options });
-
-/**
  * Runs
  *
  * Runs, newest first.
@@ -66,6 +59,13 @@ export const runs = <ThrowOnError extends boolean = false>(options?: Options<Run
  * One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last.
  */
 export const run = <ThrowOnError extends boolean = false>(options: Options<RunData, ThrowOnError>) => (options.client ?? client).get<RunResponses, RunErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}', ...options });
+
+/**
+ * Series
+ *
+ * One case over the versions of its libraries, a line for each library and build profile.
+ */
+export const series = <ThrowOnError extends boolean = false>(options: Options<SeriesData, ThrowOnError>) => (options.client ?? client).get<SeriesResponses, SeriesErrors, ThrowOnError>({ url: '/api/v1/series', ...options });
 
 /**
  * Queue

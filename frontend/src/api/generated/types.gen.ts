@@ -4106,66 +4106,6 @@ export type MatrixResponses = {
 
 export type MatrixResponse = MatrixResponses[keyof MatrixResponses];
 
-export type SeriesData = {
-    body?: never;
-    path?: never;
-    query: {
-        /**
-         * Case Id
-         */
-        case_id: string;
-        /**
-         * what is measured, per handshake
-         */
-        metric?: Metric;
-        /**
-         * Pool
-         *
-         * default: that of the newest samples
-         */
-        pool?: string | null;
-        /**
-         * Cpu Model
-         *
-         * default: that of the newest samples
-         */
-        cpu_model?: string | null;
-        /**
-         * Library
-         *
-         * only these libraries
-         */
-        library?: Array<string> | null;
-    };
-    url: '/api/v1/series';
-};
-
-export type SeriesErrors = {
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type SeriesError = SeriesErrors[keyof SeriesErrors];
-
-export type SeriesResponses = {
-    /**
-     * Successful Response
-     */
-    200: Series;
-};
-
-export type SeriesResponse = SeriesResponses[keyof SeriesResponses];
-
 export type RunsData = {
     body?: never;
     path?: never;
@@ -4264,6 +4204,66 @@ export type RunResponses = {
 };
 
 export type RunResponse = RunResponses[keyof RunResponses];
+
+export type SeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Case Id
+         */
+        case_id: string;
+        /**
+         * what is measured, per handshake
+         */
+        metric?: Metric;
+        /**
+         * Pool
+         *
+         * default: that of the newest samples
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * default: that of the newest samples
+         */
+        cpu_model?: string | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+    };
+    url: '/api/v1/series';
+};
+
+export type SeriesErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type SeriesError = SeriesErrors[keyof SeriesErrors];
+
+export type SeriesResponses = {
+    /**
+     * Successful Response
+     */
+    200: Series;
+};
+
+export type SeriesResponse = SeriesResponses[keyof SeriesResponses];
 
 export type QueueData = {
     body?: never;

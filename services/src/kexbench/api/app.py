@@ -26,6 +26,7 @@ from kexbench.api import (
     queueing,
     reading,
     scheduling,
+    series,
     supplying,
     upgrades,
     uploading,
@@ -45,7 +46,7 @@ from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
-    *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
+    *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
     *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}

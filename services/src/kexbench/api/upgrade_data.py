@@ -22,17 +22,19 @@ from kexbench.api.comparing import (
 )
 from kexbench.api.lab import GROUP, qualified
 from kexbench.api.models import HostKind
+from kexbench.api.upgrade_ends import version_names
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import Side
-from kexbench.store.port import AppearanceRow, HostKindRow, SampleRow, Selection, Store
+from kexbench.domain.upgrades import MissingCell, Side
+from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow
 
 SIDES: dict[Side, Metric] = {
     "both": Metric.CPU_NS,
     "client": Metric.CLIENT_CPU_NS,
     "server": Metric.SERVER_CPU_NS,
 }
+NOT_MEASURED = "not measured"
 _Runs = Mapping[str, tuple[str, str]]
 """By the case's id the run of either subject."""
 _Sides = dict[Side, Numbers]
@@ -156,3 +158,51 @@ def _batches(numbers: Numbers, newer: Numbers, *, through: bool) -> Batches:
 def _layout_floors(store: Store, kind: HostKindRow, libraries: Collection[str]) -> dict[str, float]:
     rows = qualified(store, HostKind(pool=kind.pool, cpu_model=kind.cpu_model), GROUP, libraries)
     return {row.case.id: row.layout_floor for row in rows if row.layout_floor is not None}
+
+
+def missing_cells(
+    store: Store, before: SubjectRow, after: SubjectRow, *, kinds: Collection[HostKindRow] | None = None
+) -> list[MissingCell]:
+    """The cases that one of two subjects has numbers of and the other has none of, with the reason. Not those of host
+    kinds that only one was ever measured on."""
+    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name))
+    appearances = store.appearances(selection)
+    cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
+    for row in appearances:
+        cases[HostKindRow(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
+    versions = version_names(before, after)
+    found: list[tuple[Case, MissingCell]] = []
+    for kind in host_kinds(appearances):
+        if kinds is not None and kind not in kinds:
+            continue
+        reasons = _reasons(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
+        for version, lacking, having in ((versions[0], before, after), (versions[1], after, before)):
+            theirs = reasons.get(lacking.name, {})
+            known = cases.get((kind, lacking.name), {})
+            if not known and not theirs:
+                continue
+            for case_id, case in cases.get((kind, having.name), {}).items():
+                if case_id not in known:
+                    reason = theirs.get(case_id, NOT_MEASURED)
+                    found.append((case, _missing(case, kind, version, reason)))
+    return [missing for _, missing in sorted(found, key=lambda one: case_order(one[0]))]
+
+
+def _reasons(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
+    """By subject and case the most frequent one, which comes first."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        words = filter(None, (str(row.kind), row.reason, row.detail))
+        found[row.subject.name].setdefault(row.case.case_id, ": ".join(words))
+    return found
+
+
+def _missing(case: Case, kind: HostKindRow, version: str, reason: str) -> MissingCell:
+    return MissingCell(
+        case_id=case.case_id,
+        title=case.label,
+        pool=kind.pool,
+        cpu_model=kind.cpu_model,
+        version=version,
+        reason=reason,
+    )

@@ -119,26 +119,6 @@ export const matrixOptions = (options?: Options<MatrixData>) => queryOptions<Mat
     queryKey: matrixQueryKey(options)
 });
 
-export const seriesQueryKey = (options: Options<SeriesData>) => createQueryKey('series', options);
-
-/**
- * Series
- *
- * One case over the versions of its libraries, a line for each library and build profile.
- */
-export const seriesOptions = (options: Options<SeriesData>) => queryOptions<SeriesResponse, SeriesError, SeriesResponse, ReturnType<typeof seriesQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await series({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: seriesQueryKey(options)
-});
-
 export const runsQueryKey = (options?: Options<RunsData>) => createQueryKey('runs', options);
 
 /**
@@ -177,6 +157,26 @@ export const runOptions = (options: Options<RunData>) => queryOptions<RunRespons
         return data;
     },
     queryKey: runQueryKey(options)
+});
+
+export const seriesQueryKey = (options: Options<SeriesData>) => createQueryKey('series', options);
+
+/**
+ * Series
+ *
+ * One case over the versions of its libraries, a line for each library and build profile.
+ */
+export const seriesOptions = (options: Options<SeriesData>) => queryOptions<SeriesResponse, SeriesError, SeriesResponse, ReturnType<typeof seriesQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await series({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: seriesQueryKey(options)
 });
 
 export const queueQueryKey = (options?: Options<QueueData>) => createQueryKey('queue', options);
