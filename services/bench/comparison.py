@@ -9,6 +9,7 @@ import gzip
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from kexbench.domain.upgrades import UpgradeCell
 
 DATA = Path(__file__).parent / "data" / "tls_aa.jsonl.gz"
 CASE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
-CELLS, REGRESSED, JOBS, BATCHES = 40, 2, 2, 10
+CELLS, REGRESSED, BATCHES = 40, 2, 10
 POWER_ROWS = ((3, 0.05, 0.89), (5, 0.05, 0.97), (10, 0.02, 0.71), (20, 0.02, 0.93))
 """Invocations, step, and the power that STATISTICS asks for."""
 Invocations = list[list[float]]
@@ -89,11 +90,11 @@ def false_positives(scale: int) -> str:
     return markdown_table(("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows)
 
 
-def upgrade_of(cells: Sequence[tuple[Pool, str]], paired: bool = True) -> tuple[UpgradeCell, ...]:
-    """Judge a matrix of cells, each a list of what both versions' invocations measured and its clock; two jobs each."""
+def upgrade_of(cells: Sequence[tuple[Pool, str]], *, paired: bool = True, jobs: int = 2) -> tuple[UpgradeCell, ...]:
+    """Judge a matrix of cells, each a list of what both versions' invocations measured and its clock."""
     made = []
     for pool, clock in cells:
-        keys = [f"run/{number % JOBS}/{number}" for number in range(len(pool))]
+        keys = [f"run/{number % jobs}/{number}" for number in range(len(pool))]
         other = keys if paired else [f"other{key}" for key in keys]
         before = {"both": {key: a for key, (a, _) in zip(keys, pool, strict=True)}}
         after = {"both": {key: b for key, (_, b) in zip(other, pool, strict=True)}}
@@ -119,7 +120,7 @@ def upgrades_without_change(scale: int) -> str:
                 for (_, clock), pool in pools.items()
                 for a, b in groups(pairs(pool), size, random)
             ]
-            judged.append(upgrade_of(cells, paired))
+            judged.append(upgrade_of(cells, paired=paired))
         moved = [sum(cell.verdict in ("more", "less") for cell in upgrade) for upgrade in judged]
         sure = [sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in upgrade) for upgrade in judged]
         rows.append([name, str(len(judged[0])), str(scale), *(_count(found, scale) for found in (sure, moved))])
@@ -173,11 +174,12 @@ def power(scale: int) -> str:
     20 batches taken as ten rounds of two interleaved subjects; of one of them every batch is slower by the step."""
     pool = [pair for kind in ("ecdsa", "rsa") for pair in interleaved(stored(kind, 1))]
     rows = []
-    for size, step, asked in POWER_ROWS:
+    for (size, step, asked), jobs in product(POWER_ROWS, (1, 2)):
         random = np.random.default_rng(size)
         sure, told, wrong, moved = 0, 0, 0, 0
         for _ in range(scale):
-            judged = upgrade_of([(_draw(pool, size, step * (place < REGRESSED), random), "") for place in range(CELLS)])
+            cells = [(_draw(pool, size, step * (place < REGRESSED), random), "") for place in range(CELLS)]
+            judged = upgrade_of(cells, jobs=jobs)
             sure += sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in judged[:REGRESSED])
             told += sum(cell.verdict == "more" for cell in judged[:REGRESSED])
             wrong += sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in judged[REGRESSED:])
@@ -190,6 +192,7 @@ def power(scale: int) -> str:
     header = (
         "invocations x batches",
         "step",
+        "jobs",
         "asked",
         "q <= 0.05",
         "called `more`",
@@ -208,10 +211,10 @@ def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Po
 
 
 PARTS: dict[str, tuple[Callable[[int], str], int]] = {
-    "false-positives": (false_positives, 40),
-    "upgrades": (upgrades_without_change, 200),
-    "coverage": (coverage, 200),
-    "power": (power, 300),
+    "false-positives": (false_positives, 20),
+    "upgrades": (upgrades_without_change, 100),
+    "coverage": (coverage, 100),
+    "power": (power, 250),
 }
 """What makes each table, and how often it draws."""
 
