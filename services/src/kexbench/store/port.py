@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.judgements import Judgement
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
@@ -140,6 +142,18 @@ class Selection:
     """Whether relinks and copies are read without a run's name."""
 
 
+@dataclass(frozen=True)
+class AlertRow:
+    """What an alert is about, and what its status follows from, without what was found."""
+
+    alert_id: str
+    kind: AlertKind
+    library: str | None
+    raised_at: datetime
+    steps: Sequence[tuple[AlertAction, datetime | None]]
+    """The actions that decide, in their order; of `ignored` with the moment at which it is over."""
+
+
 EXPORT_COLUMNS = (
     *("run_id", "job_id", "invocation", "measured_at", "pool", "cpu_model", "library", "version", "source"),
     *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
@@ -207,6 +221,37 @@ class Store(Protocol):
     def add_line(self, line: Line) -> None: ...
     def line(self, bisection_id: str) -> Line | None:
         """None where its commits are not known yet."""
+        ...
+
+    def add_alert_event(self, event: AlertEvent) -> None: ...
+    def alert_events(self, alert_id: str) -> list[AlertEvent]:
+        """In their order; none where there is no such alert."""
+        ...
+
+    def events_of_alerts(self, alert_ids: Collection[str]) -> list[AlertEvent]:
+        """Of several alerts; by alert, then in their order."""
+        ...
+
+    def alert_rows(self) -> list[AlertRow]:
+        """All alerts; those that were raised last first."""
+        ...
+
+    def alerts_beginning_with(self, prefix: str) -> list[str]:
+        """Ids, in their order."""
+        ...
+
+    def add_judgement(self, judgement: Judgement) -> None: ...
+    def judgement(self, run_id: str) -> Judgement | None:
+        """The newest one of a run."""
+        ...
+
+    def judgements(self, limit: int, before: datetime | None = None) -> list[Judgement]:
+        """The newest one of each run, the newest first; more than `limit` where the last ones are of the same
+        moment."""
+        ...
+
+    def judged(self, run_ids: Collection[str]) -> set[str]:
+        """Those of some runs that have a judgement."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...
