@@ -7,11 +7,12 @@ from kexbench.store import migrate
 from kexbench.store.alerts import AlertTables
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.measured import MeasuredTables
+from kexbench.store.notifications import NotificationTables
 from kexbench.store.runs import RunTables
 from kexbench.store.triggers import TriggerTables
 
 
-class ClickHouseStore(RunTables, TriggerTables, BisectionTables, AlertTables, MeasuredTables):
+class ClickHouseStore(RunTables, TriggerTables, BisectionTables, AlertTables, NotificationTables, MeasuredTables):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 
     def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:
