@@ -16,6 +16,7 @@ ANALYST = "kexbench"
 """The author of what nobody did by hand."""
 NOTE_MAX = 4000
 ASSIGNEE_MAX = 200
+CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
 Said = TypeVar("Said")
 
 
