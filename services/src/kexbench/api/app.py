@@ -20,6 +20,7 @@ from kexbench.api import (
     following,
     lab,
     monitoring,
+    notifications,
     queueing,
     reading,
     scheduling,
@@ -40,7 +41,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, uploading, webhooks),
+    *(notifications, scheduling, supplying, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -92,10 +93,11 @@ def create_app(
     pages: Path | None,
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
+    channels: notifications.Channels = (),
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring."""
+    ring; `channels` are where people are told of alerts."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -108,6 +110,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell = doorbell
+    app.state.channels = channels
     app.state.verdicts = Verdicts(store)
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)

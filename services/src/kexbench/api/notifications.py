@@ -124,6 +124,6 @@ def _enqueue_events(store: Store, channels: Channels, now: datetime) -> None:
 
 def _enqueue_improvements(store: Store, channels: Channels, now: datetime) -> None:
     lately = [one for one in store.judgements(_JUDGEMENTS) if one.at >= now - LASTING]
-    found = [one for judgement in lately for one in improvements_of(judgement, (), channels)]
+    found = [one for judgement in lately for one in improvements_of(judgement, channels)]
     known = store.notified([one.notification_id for one in found]) if found else set()
     store.add_notifications([one for one in found if one.notification_id not in known])

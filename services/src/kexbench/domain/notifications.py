@@ -9,13 +9,13 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from kexbench.domain.alerts import AlertEvent, AlertKind
+from kexbench.domain.alerts import CHANNEL_NAME, AlertEvent, AlertKind
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.moments import Moment
 
 SAID_MAX = 1000
 """Of what a channel answers."""
-ChannelName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+ChannelName = Annotated[str, Field(pattern=CHANNEL_NAME)]
 
 
 class _Frozen(BaseModel):

@@ -31,9 +31,9 @@ def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelR
     ]
 
 
-def improvements_of(judgement: Judgement, notify: Collection[str], rules: Collection[ChannelRule]) -> list[Notification]:
-    """Of the upgrades of a run that made something cheaper; `notify` as the run's rule says. An upgrade is told of
-    once, however often it is measured."""
+def improvements_of(judgement: Judgement, rules: Collection[ChannelRule]) -> list[Notification]:
+    """Of the upgrades of a run that made something cheaper. An upgrade is told of once, however often it is
+    measured."""
     found = []
     for upgrade in judgement.upgrades:
         if not upgrade.less:
@@ -53,7 +53,7 @@ def improvements_of(judgement: Judgement, notify: Collection[str], rules: Collec
                 markdown=told.markdown,
                 links=told.links,
             )
-            for name in _channels(notify, rules, Happening.IMPROVED)
+            for name in _channels((), rules, Happening.IMPROVED)
         ]
     return found
 

@@ -38,7 +38,6 @@ MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 
 
-
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
