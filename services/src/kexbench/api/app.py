@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
+    alerts,
     bisections,
     commits,
     control,
@@ -41,7 +42,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(notifications, scheduling, supplying, uploading, webhooks),
+    *(scheduling, supplying, uploading, webhooks, alerts, notifications),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"

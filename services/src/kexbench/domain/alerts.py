@@ -1,4 +1,4 @@
-"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from them."""
+"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from it."""
 
 from collections.abc import Callable, Iterable
 from datetime import date, datetime

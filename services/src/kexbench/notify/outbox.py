@@ -82,8 +82,8 @@ class Tries:
 
 def wait_after(tried: Sequence[Attempt]) -> timedelta:
     """A minute, then twice as long each time."""
-    doubled = FIRST_WAIT * 2 ** min(len(tried) - 1, 10)
-    wait = min(doubled, LONGEST_WAIT)
+    doublings = min(len(tried) - 1, 10)
+    wait = min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)
     return max(wait, LEASE) if tried[-1].outcome is Outcome.BEGUN else wait
 
 
