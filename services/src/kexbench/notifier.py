@@ -8,9 +8,9 @@ from threading import Event, Thread
 from typing import Protocol
 
 from kexbench.api.notification_models import ToSend
-from kexbench.api.notifications import next_message, note_attempt
+from kexbench.api.notifications import next_message, note_sending
 from kexbench.api.problems import ProblemError
-from kexbench.domain.notifications import SAID_MAX, Attempt, ChannelRule, Outcome
+from kexbench.domain.notifications import SAID_MAX, Sending, ChannelRule, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
 from kexbench.store.port import Store, StoreError
@@ -34,7 +34,7 @@ class Control(Protocol):
         """Begin the next message that is due."""
         ...
 
-    def note(self, attempt: Attempt) -> None:
+    def note(self, sending: Sending) -> None:
         """Say what came of a message that was begun."""
         ...
 
@@ -50,9 +50,9 @@ class ApiControl:
             content = self._api.send("POST", "/notifications/next").content
         return None if content == b"null" else ToSend.model_validate_json(content)
 
-    def note(self, attempt: Attempt) -> None:
+    def note(self, sending: Sending) -> None:
         with _telling():
-            self._api.send("POST", "/notifications/attempts", attempt)
+            self._api.send("POST", "/notifications/sendings", sending)
 
 
 class OwnControl:
@@ -67,9 +67,9 @@ class OwnControl:
         with _telling():
             return next_message(self._store, self._rules, self._clock())
 
-    def note(self, attempt: Attempt) -> None:
+    def note(self, sending: Sending) -> None:
         with _telling():
-            note_attempt(self._store, attempt)
+            note_sending(self._store, sending)
 
 
 class Sender:
@@ -83,7 +83,7 @@ class Sender:
         self._channels = channels
         self._pages_url = pages_url
         self._say = say
-        self._unnoted: list[Attempt] = []
+        self._unnoted: list[Sending] = []
         self._trouble = ""
         """What was said last of an outbox that can't be asked, so that it is said once."""
 
@@ -114,18 +114,18 @@ class Sender:
             self._control.note(self._unnoted[0])
             del self._unnoted[0]
 
-    def _sent(self, begun: ToSend) -> Attempt:
-        """The attempt with what came of it."""
-        attempt = begun.attempt
+    def _sent(self, begun: ToSend) -> Sending:
+        """The sending with what came of it."""
+        sending = begun.sending
         try:
-            channel = self._channels.get(attempt.channel)
+            channel = self._channels.get(sending.channel)
             if channel is None:
                 raise ChannelError("who sends knows no channel of this name: give both processes the same channels")
-            channel.send(letter_of(attempt.message_id, begun.notifications, self._pages_url))
+            channel.send(letter_of(sending.message_id, begun.notifications, self._pages_url))
         except ChannelError as error:
-            self._say(f"channel {attempt.channel}: {error}")
-            return attempt.model_copy(update={"outcome": Outcome.FAILED, "said": str(error)[:SAID_MAX]})
-        return attempt.model_copy(update={"outcome": Outcome.SENT})
+            self._say(f"channel {sending.channel}: {error}")
+            return sending.model_copy(update={"state": SendingState.FAILED, "said": str(error)[:SAID_MAX]})
+        return sending.model_copy(update={"state": SendingState.SENT})
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.api.answer import Answer
-from kexbench.domain.notifications import Attempt, Happening, Link, Notification
+from kexbench.domain.notifications import Sending, Happening, Link, Notification
 from kexbench.notify.outbox import Rules, Tries, standing_of
 
 
@@ -22,7 +22,7 @@ class NotificationView(Answer):
     text: str
     links: list[Link]
     state: Literal["waiting", "sent", "given up"]
-    attempts: int
+    tries: int
     at: datetime | None = Field(description="when it was sent, or tried last; null if it never was")
     detail: str = Field(description="why it isn't there yet, and when it is tried again")
 
@@ -39,7 +39,7 @@ class NotificationView(Answer):
             text=notification.text,
             links=list(notification.links),
             state=standing.state,
-            attempts=standing.attempts,
+            tries=standing.tries,
             at=standing.at,
             detail=standing.detail,
         )
@@ -54,5 +54,5 @@ class NotificationPage(Answer):
 class ToSend(Answer):
     """A message that was begun: who asked for it has to send it, and to say what came of it."""
 
-    attempt: Attempt
+    sending: Sending
     notifications: list[Notification] = Field(description="oldest first; several are one message")

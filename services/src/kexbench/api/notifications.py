@@ -20,8 +20,8 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import Alert, AlertEvent, alert_of
-from kexbench.domain.notifications import Attempt, ChannelRule, Happening, Outcome
-from kexbench.notify.outbox import HOUR, MAX_ATTEMPTS, Tries, due
+from kexbench.domain.notifications import Sending, ChannelRule, Happening, SendingState
+from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
 from kexbench.store.port import Store
 
@@ -45,7 +45,7 @@ def notifications(
 ) -> NotificationPage:
     """What people were or are to be told of alerts, newest first, and how far each is."""
     found = store.notifications(limit, before)
-    tries = Tries(store.attempts_to_notify([one.notification_id for one in found]))
+    tries = Tries(store.sendings([one.notification_id for one in found]))
     rules = {rule.name: rule for rule in channels}
     return NotificationPage(
         notifications=[NotificationView.of(one, tries, rules) for one in found],
@@ -61,42 +61,42 @@ def next_notification(store: TheStore, channels: TheChannels, caller: TheCaller)
     return next_message(store, channels, datetime.now(UTC))
 
 
-@router.post("/notifications/attempts", operation_id="notification_attempt", status_code=204)
-def notification_attempt(store: TheStore, caller: TheCaller, attempt: Attempt) -> None:
+@router.post("/notifications/sendings", operation_id="note_what_was_sent", status_code=204)
+def note_what_was_sent(store: TheStore, caller: TheCaller, sending: Sending) -> None:
     """Tell what came of a message that was begun. Repeating it changes nothing."""
     admit(caller, "dispatcher")
-    note_attempt(store, attempt)
+    note_sending(store, sending)
 
 
-def note_attempt(store: Store, attempt: Attempt) -> None:
+def note_sending(store: Store, sending: Sending) -> None:
     """Raises a 422 problem where it was not begun here."""
-    begun = attempt.model_copy(update={"outcome": Outcome.BEGUN, "said": ""})
-    if begun not in store.attempts_to_notify(attempt.notification_ids):
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"message {attempt.message_id} was not begun at this time")
-    store.add_attempt_to_notify(attempt)
+    begun = sending.model_copy(update={"state": SendingState.BEGUN, "said": ""})
+    if begun not in store.sendings(sending.notification_ids):
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"message {sending.message_id} was not begun at this time")
+    store.add_sending(sending)
 
 
 def next_message(store: Store, channels: Channels, now: datetime) -> ToSend | None:
     """The next message that is due, begun; of several that ask at once each gets another."""
     with one_at_a_time:
         enqueue_missing(store, channels, now)
-        waiting = store.open_notifications(MAX_ATTEMPTS)
+        waiting = store.open_notifications(MAX_TRIES)
         if not waiting:
             return None
-        attempts = store.attempts_to_notify([one.notification_id for one in waiting], now - 24 * HOUR)
-        found = due(waiting, attempts, {rule.name: rule for rule in channels}, now)
+        sendings = store.sendings([one.notification_id for one in waiting], now - 24 * HOUR)
+        found = due(waiting, sendings, {rule.name: rule for rule in channels}, now)
         if not found:
             return None
         message = found[0]
-        attempt = Attempt(
+        sending = Sending(
             message_id=message.message_id,
             channel=message.channel,
             notification_ids=message.ids,
             at=now.replace(microsecond=now.microsecond // 1000 * 1000),  # as the store keeps it
-            outcome=Outcome.BEGUN,
+            state=SendingState.BEGUN,
         )
-        store.add_attempt_to_notify(attempt)
-        return ToSend(attempt=attempt, notifications=list(message.notifications))
+        store.add_sending(sending)
+        return ToSend(sending=sending, notifications=list(message.notifications))
 
 
 def enqueue(store: Store, channels: Channels, alert: Alert, event: AlertEvent) -> None:

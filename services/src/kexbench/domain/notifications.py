@@ -92,14 +92,14 @@ class Notification(_Frozen):
         return content_hash([alert_id, number, channel])
 
 
-class Outcome(StrEnum):
+class SendingState(StrEnum):
     BEGUN = "begun"
     """Nobody knows whether it arrived. Said before anything is sent."""
     SENT = "sent"
     FAILED = "failed"
 
 
-class Attempt(_Frozen):
+class Sending(_Frozen):
     """One try to send a message: one notification, or several together. Told twice, before and after, with the same
     moment."""
 
@@ -107,7 +107,7 @@ class Attempt(_Frozen):
     channel: str
     notification_ids: tuple[str, ...] = Field(min_length=1)
     at: Moment = Field(description="when it began")
-    outcome: Outcome
+    state: SendingState
     said: str = Field("", max_length=SAID_MAX, description="of what failed: the reason, in words and without secrets")
 
     @staticmethod

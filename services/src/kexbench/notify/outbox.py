@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kexbench.domain.notifications import Attempt, ChannelRule, Notification, Outcome
+from kexbench.domain.notifications import Sending, ChannelRule, Notification, SendingState
 
-MAX_ATTEMPTS = 20
+MAX_TRIES = 20
 """Nearly three days of them."""
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=6)
 LEASE = timedelta(minutes=10)
@@ -20,7 +20,7 @@ LEASE = timedelta(minutes=10)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 Rules = Mapping[str, ChannelRule]
 """By the channel's name."""
-_RANK = {Outcome.BEGUN: 0, Outcome.FAILED: 1, Outcome.SENT: 2}
+_RANK = {SendingState.BEGUN: 0, SendingState.FAILED: 1, SendingState.SENT: 2}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Message:
 
     @property
     def message_id(self) -> str:
-        return Attempt.id_of(self.ids)
+        return Sending.id_of(self.ids)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Standing:
     """How far a notification is. `detail` says why it isn't there yet, for people."""
 
     state: Literal["waiting", "sent", "given up"]
-    attempts: int
+    tries: int
     at: datetime | None
     """When it was sent or tried last; None if it never was."""
     detail: str
@@ -53,26 +53,26 @@ class Standing:
 class Tries:
     """What was tried, in whatever order it is told and however often."""
 
-    def __init__(self, attempts: Iterable[Attempt]) -> None:
-        newest: dict[tuple[str, datetime], Attempt] = {}
-        for one in attempts:
+    def __init__(self, sendings: Iterable[Sending]) -> None:
+        newest: dict[tuple[str, datetime], Sending] = {}
+        for one in sendings:
             known = newest.get((one.message_id, one.at))
-            if known is None or _RANK[known.outcome] < _RANK[one.outcome]:
+            if known is None or _RANK[known.state] < _RANK[one.state]:
                 newest[one.message_id, one.at] = one
         self.every = sorted(newest.values(), key=lambda one: (one.at, one.message_id))
-        self._of: dict[str, list[Attempt]] = defaultdict(list)
+        self._of: dict[str, list[Sending]] = defaultdict(list)
         for one in self.every:
             for notification_id in one.notification_ids:
                 self._of[notification_id].append(one)
 
-    def of(self, notification: Notification) -> Sequence[Attempt]:
+    def of(self, notification: Notification) -> Sequence[Sending]:
         return self._of.get(notification.notification_id, ())
 
     def sent_at(self, notification: Notification) -> datetime | None:
-        return next((one.at for one in self.of(notification) if one.outcome is Outcome.SENT), None)
+        return next((one.at for one in self.of(notification) if one.state is SendingState.SENT), None)
 
     def is_open(self, notification: Notification) -> bool:
-        return self.sent_at(notification) is None and len(self.of(notification)) < MAX_ATTEMPTS
+        return self.sent_at(notification) is None and len(self.of(notification)) < MAX_TRIES
 
     def ready_at(self, notification: Notification) -> datetime:
         """When an open one may be tried."""
@@ -80,18 +80,18 @@ class Tries:
         return tried[-1].at + wait_after(tried) if tried else notification.created_at
 
 
-def wait_after(tried: Sequence[Attempt]) -> timedelta:
+def wait_after(tried: Sequence[Sending]) -> timedelta:
     """A minute, then twice as long each time."""
     doublings = min(len(tried) - 1, 10)
     wait = min(FIRST_WAIT * (1 << doublings), LONGEST_WAIT)
-    return max(wait, LEASE) if tried[-1].outcome is Outcome.BEGUN else wait
+    return max(wait, LEASE) if tried[-1].state is SendingState.BEGUN else wait
 
 
 def due(
-    notifications: Iterable[Notification], attempts: Iterable[Attempt], rules: Rules, now: datetime
+    notifications: Iterable[Notification], sendings: Iterable[Sending], rules: Rules, now: datetime
 ) -> list[Message]:
     """The messages that may be sent now. Of channels that nobody has a rule of, none."""
-    tries = Tries(attempts)
+    tries = Tries(sendings)
     waiting: dict[str, dict[str, Notification]] = defaultdict(dict)
     for one in notifications:
         if tries.is_open(one):
@@ -126,7 +126,7 @@ def _digest(
     assert rule.digest_hour is not None
     time = now.replace(hour=rule.digest_hour, minute=0, second=0, microsecond=0)
     time = time if time <= now else time - DAY
-    was_sent = any(one.channel == rule.name and one.outcome is Outcome.SENT and one.at >= time for one in tries.every)
+    was_sent = any(one.channel == rule.name and one.state is SendingState.SENT and one.at >= time for one in tries.every)
     members = sorted((one for one in waiting if one.created_at < time), key=_age)
     if was_sent or not members or any(tries.ready_at(one) > now for one in members):
         return []

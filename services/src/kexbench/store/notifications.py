@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from kexbench.domain.moments import EARLIEST, LATEST
-from kexbench.domain.notifications import Attempt, Notification, Outcome
+from kexbench.domain.notifications import Sending, Notification, SendingState
 from kexbench.store.connection import Connection
 
 
@@ -50,35 +50,35 @@ class NotificationTables(Connection):
         )
         return [(row["alert_id"], row["number"]) for row in found]
 
-    def open_notifications(self, most_attempts: int) -> list[Notification]:
+    def open_notifications(self, most_tries: int) -> list[Notification]:
         found = self._query(
             "SELECT content FROM notifications FINAL WHERE notification_id NOT IN ("
-            "SELECT id FROM (SELECT arrayJoin(notification_ids) AS id, message_id, at, outcome"
-            " FROM notification_attempts) GROUP BY id"
-            " HAVING countIf(outcome = {sent:String}) > 0 OR uniqExact(message_id, at) >= {most:UInt32})"
+            "SELECT id FROM (SELECT arrayJoin(notification_ids) AS id, message_id, at, state"
+            " FROM sendings) GROUP BY id"
+            " HAVING countIf(state = {sent:String}) > 0 OR uniqExact(message_id, at) >= {most:UInt32})"
             " ORDER BY created_at, notification_id",
-            {"sent": str(Outcome.SENT), "most": most_attempts},
+            {"sent": str(SendingState.SENT), "most": most_tries},
         )
         return [Notification.model_validate_json(row["content"]) for row in found]
 
-    def add_attempt_to_notify(self, attempt: Attempt) -> None:
+    def add_sending(self, sending: Sending) -> None:
         self._insert(
-            "notification_attempts",
+            "sendings",
             [
                 {
-                    "message_id": attempt.message_id,
-                    "at": attempt.at,
-                    "outcome": str(attempt.outcome),
-                    "notification_ids": list(attempt.notification_ids),
-                    "content": attempt.model_dump_json(),
+                    "message_id": sending.message_id,
+                    "at": sending.at,
+                    "state": str(sending.state),
+                    "notification_ids": list(sending.notification_ids),
+                    "content": sending.model_dump_json(),
                 }
             ],
         )
 
-    def attempts_to_notify(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Attempt]:
+    def sendings(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Sending]:
         found = self._query(
-            "SELECT content FROM notification_attempts FINAL WHERE at >= {since:DateTime64(3, 'UTC')}"
+            "SELECT content FROM sendings FINAL WHERE at >= {since:DateTime64(3, 'UTC')}"
             " OR hasAny(notification_ids, {ids:Array(String)}) ORDER BY at, message_id",
             {"since": since or LATEST, "ids": list(notification_ids)},
         )
-        return [Attempt.model_validate_json(row["content"]) for row in found]
+        return [Sending.model_validate_json(row["content"]) for row in found]

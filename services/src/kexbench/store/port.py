@@ -13,7 +13,7 @@ from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.judgements import Judgement
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.notifications import Attempt, Notification
+from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
@@ -271,13 +271,13 @@ class Store(Protocol):
         """Alert and number of the events since then that no channel has a notification of."""
         ...
 
-    def open_notifications(self, most_attempts: int) -> list[Notification]:
+    def open_notifications(self, most_tries: int) -> list[Notification]:
         """Those that were not sent, nor tried so often; the oldest first."""
         ...
 
-    def add_attempt_to_notify(self, attempt: Attempt) -> None: ...
-    def attempts_to_notify(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Attempt]:
-        """At these notifications, and any other since a moment; in their order."""
+    def add_sending(self, sending: Sending) -> None: ...
+    def sendings(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Sending]:
+        """Of these notifications, and any other since a moment; in their order."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...

@@ -11,13 +11,13 @@ CREATE TABLE notifications
 ENGINE = $REPLACING
 ORDER BY notification_id;
 
-CREATE TABLE notification_attempts
+CREATE TABLE sendings
 (
     message_id        String,
     at                DateTime64(3, 'UTC'),
-    outcome           LowCardinality(String) COMMENT 'begun, and another row once it is known',
+    state             LowCardinality(String) COMMENT 'begun, and another row once it is known',
     notification_ids  Array(String),
-    content           String CODEC(ZSTD(3)) COMMENT 'the attempt as JSON'
+    content           String CODEC(ZSTD(3)) COMMENT 'the sending as JSON'
 )
 ENGINE = $REPLACING
-ORDER BY (message_id, at, outcome);
+ORDER BY (message_id, at, state);
