@@ -10,7 +10,7 @@ from typing import Protocol
 from kexbench.api.notification_models import ToSend
 from kexbench.api.notifications import next_message, note_sending
 from kexbench.api.problems import ProblemError
-from kexbench.domain.notifications import SAID_MAX, Sending, ChannelRule, SendingState
+from kexbench.domain.notifications import SAID_MAX, ChannelRule, Sending, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
 from kexbench.store.port import Store, StoreError

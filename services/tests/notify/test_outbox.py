@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kexbench.domain.notifications import BY_DAY, Sending, ChannelRule, Notification, SendingState
+from kexbench.domain.notifications import BY_DAY, ChannelRule, Notification, Sending, SendingState
 from kexbench.notify.outbox import (
     HOUR,
     LEASE,
@@ -142,7 +142,7 @@ States = st.sampled_from([SendingState.SENT, SendingState.FAILED, SendingState.B
 
 
 class World:
-    """A channel that takes what it gets, and a process that is killed now and then: of what it had begun nobody knows."""
+    """A channel in trouble for a while, and a process that is killed now and then: of what it had begun nobody knows."""
 
     def __init__(self, rule: ChannelRule, notifications: Sequence[Notification], seed: int) -> None:
         self.rule = rule

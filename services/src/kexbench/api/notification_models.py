@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.api.answer import Answer
-from kexbench.domain.notifications import Sending, Happening, Link, Notification
+from kexbench.domain.notifications import Happening, Link, Notification, Sending
 from kexbench.notify.outbox import Rules, Tries, standing_of
 
 

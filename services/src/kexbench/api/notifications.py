@@ -20,7 +20,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import Alert, AlertEvent, alert_of
-from kexbench.domain.notifications import Sending, ChannelRule, Happening, SendingState
+from kexbench.domain.notifications import ChannelRule, Happening, Sending, SendingState
 from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
 from kexbench.store.port import Store

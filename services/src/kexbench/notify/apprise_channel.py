@@ -1,7 +1,7 @@
 """A channel that apprise speaks to: mail, Slack, a webhook, GitHub issues and whatever else an address names.
 
 The address is a secret. apprise may log what it likes, of which nothing leaves this file but its warnings, without any
-part of the address. Nothing is reached that the address doesn't name: redirects are not followed, no pictures are linked.
+part of the address. Nothing is reached that the address doesn't name: redirects are not followed, pictures not linked.
 """
 
 import base64
@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from apprise import Apprise, AppriseAsset, NotifyBase, NotifyFormat
+
 from kexbench.notify.port import ChannelError, Letter
 
 KEY_HEADER = "Idempotency-Key"
@@ -20,10 +21,11 @@ PATIENCE_S = 10.0
 WHOLE_S = 120
 """For all of one message."""
 _LOG = logging.getLogger("apprise")
-_LOG.addHandler(logging.NullHandler())
 _LOG.propagate = False
 _LOG.setLevel(logging.DEBUG)
 """What the other side answered is said at this level. It goes nowhere but into the result."""
+logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
+"""Below, it tells the path of every request."""
 _NAMED_HOSTS = ("json", "jsons", "form", "forms", "xml", "xmls", "mailto", "mailtos")
 """Schemas whose host is one, and no part of a token."""
 _WORD_MIN = 4

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kexbench.domain.notifications import Sending, ChannelRule, Notification, SendingState
+from kexbench.domain.notifications import ChannelRule, Notification, Sending, SendingState
 
 MAX_TRIES = 20
 """Nearly three days of them."""
@@ -126,7 +126,9 @@ def _digest(
     assert rule.digest_hour is not None
     time = now.replace(hour=rule.digest_hour, minute=0, second=0, microsecond=0)
     time = time if time <= now else time - DAY
-    was_sent = any(one.channel == rule.name and one.state is SendingState.SENT and one.at >= time for one in tries.every)
+    was_sent = any(
+        one.channel == rule.name and one.state is SendingState.SENT and one.at >= time for one in tries.every
+    )
     members = sorted((one for one in waiting if one.created_at < time), key=_age)
     if was_sent or not members or any(tries.ready_at(one) > now for one in members):
         return []

@@ -21,6 +21,16 @@ _LONGEST = 300
 _SIDES = {"both": "both sides together", "client": "the client's side", "server": "the server's side"}
 _LOOK_ALIKES = str.maketrans({"`": "'", "|": "¦", "<": "‹", ">": "›", "*": "∗", "[": "(", "]": ")"})
 _WITH_SOURCE = re.compile(r".* \((?P<source>[^()]+)\)")
+_BY_PEOPLE = {
+    AlertAction.ACKNOWLEDGED: "{who} has seen that {subject}",
+    AlertAction.CONFIRMED: "{who} confirms that {subject}",
+    AlertAction.IGNORED: "{who} ignores{until} that {subject}",
+    AlertAction.WRONG: "{who} says it is wrong that {subject}",
+    AlertAction.REOPENED: "{who} opened again that {subject}",
+    AlertAction.ASSIGNED: "{assigned}: {subject}",
+    AlertAction.NOTED: "{who} notes: {subject}",
+    AlertAction.DUE: "{due}: {subject}",
+}
 Foreign = Callable[[str], str]
 """How text of others is shown."""
 
@@ -56,7 +66,7 @@ def told_of_improvement(upgrade: JudgedUpgrade) -> Told:
     )
     links = (_upgrade_page(upgrade.library, upgrade.before.subject, upgrade.after.subject),)
     title = f"{after} is faster than {before} in {upgrade.less:,} of {_count(upgrade.compared, 'comparison')}"
-    return _told(title, lambda _: [said], links)
+    return _told(title, lambda _: [_prose(said)], links)
 
 
 def _told(title: str, paragraphs: Callable[[Foreign], Sequence[str]], links: tuple[Link, ...]) -> Told:
@@ -74,44 +84,35 @@ def subject_of(alert: Alert) -> str:
 
 
 def _title(event: AlertEvent, alert: Alert) -> str:
-    cause, subject, who = alert.cause, subject_of(alert), line(event.author)
-    is_stale = cause.kind is AlertKind.STALE
-    found = event.finding
-    match event.action:
-        case AlertAction.RAISED if is_stale:
-            return f"Nothing new is measured of {_listed(alert.spec_names)}"
-        case AlertAction.GREW if is_stale and found:
-            return f"Nothing new is measured of {_listed(found.spec_names)} either"
-        case AlertAction.RAISED:
-            return f"{subject}: {_extent(alert.cells)}"
-        case AlertAction.GREW if found:
-            return f"{subject} elsewhere too: {_extent(found.cells)}"
-        case AlertAction.FIXED if is_stale:
-            return f"Measured again: {_listed(alert.spec_names)}"
-        case AlertAction.FIXED:
-            version = f"{_name(cause)} {line(event.fixed_in)}" if event.fixed_in else f"A later {_name(cause)}"
-            return f"{version} is no slower than {line(cause.before)} any more"
-        case AlertAction.ACKNOWLEDGED:
-            return f"{who} has seen that {subject}"
-        case AlertAction.CONFIRMED:
-            return f"{who} confirms that {subject}"
-        case AlertAction.IGNORED:
-            until = f" until {event.until:%Y-%m-%d %H:%M} UTC" if event.until else ""
-            return f"{who} ignores{until} that {subject}"
-        case AlertAction.WRONG:
-            return f"{who} says it is wrong that {subject}"
-        case AlertAction.REOPENED:
-            return f"{who} opened again that {subject}"
-        case AlertAction.ASSIGNED if event.assignee:
-            return f"{line(event.assignee)} is to look at it: {subject}"
-        case AlertAction.ASSIGNED:
-            return f"Nobody is to look at it any more: {subject}"
-        case AlertAction.DUE if event.due:
-            return f"To be settled by {event.due:%Y-%m-%d}: {subject}"
-        case AlertAction.DUE:
-            return f"No day is set any more: {subject}"
-        case _:
-            return f"{who} notes: {subject}"
+    if event.action in _BY_PEOPLE:
+        return _BY_PEOPLE[event.action].format(
+            who=line(event.author),
+            subject=subject_of(alert),
+            until=f" until {event.until:%Y-%m-%d %H:%M} UTC" if event.until else "",
+            assigned=f"{line(event.assignee)} is to look at it"
+            if event.assignee
+            else "Nobody is to look at it any more",
+            due=f"To be settled by {event.due:%Y-%m-%d}" if event.due else "No day is set any more",
+        )
+    return _title_of_stale(event, alert) if alert.cause.kind is AlertKind.STALE else _title_of_upgrade(event, alert)
+
+
+def _title_of_stale(event: AlertEvent, alert: Alert) -> str:
+    if event.action is AlertAction.FIXED:
+        return f"Measured again: {_listed(alert.spec_names)}"
+    if event.action is AlertAction.GREW and event.finding:
+        return f"Nothing new is measured of {_listed(event.finding.spec_names)} either"
+    return f"Nothing new is measured of {_listed(alert.spec_names)}"
+
+
+def _title_of_upgrade(event: AlertEvent, alert: Alert) -> str:
+    cause = alert.cause
+    if event.action is AlertAction.FIXED:
+        version = f"{_name(cause)} {line(event.fixed_in)}" if event.fixed_in else f"A later {_name(cause)}"
+        return f"{version} is no slower than {line(cause.before)} any more"
+    if event.action is AlertAction.GREW and event.finding:
+        return f"{subject_of(alert)} elsewhere too: {_extent(event.finding.cells)}"
+    return f"{subject_of(alert)}: {_extent(alert.cells)}"
 
 
 def _paragraphs(event: AlertEvent, alert: Alert, foreign: Foreign) -> list[str]:
@@ -123,10 +124,13 @@ def _paragraphs(event: AlertEvent, alert: Alert, foreign: Foreign) -> list[str]:
         return note or [f"What had broken it: {foreign(cause.after)}"]
     if found:
         costs = f"With {_after(cause)} a TLS handshake costs more CPU time than with {line(cause.before)}"
-        confirmed = "A run of its own, with more repetitions, confirmed it."
-        return [f"{costs}. {confirmed}", _prose(found.sentence), *_cells(found.cells, foreign), *note]
+        confirmed = "A longer run of its own confirmed it."
+        return [_prose(f"{costs}. {confirmed}"), _prose(found.sentence), *_cells(found.cells, foreign), *note]
     if event.action is AlertAction.FIXED:
-        return [f"What cost more with {_after(cause)} costs what it did with {line(cause.before)}, or less.", *note]
+        return [
+            _prose(f"What cost more with {_after(cause)} costs what it did with {line(cause.before)}, or less."),
+            *note,
+        ]
     return [*note, *_cells(alert.cells, foreign)]
 
 
@@ -187,7 +191,7 @@ def _end(label: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Our own sentence, which may quote others."""
+    """A sentence of our own that names versions, and may quote others."""
     return line(text, 1500).translate(_LOOK_ALIKES)
 
 

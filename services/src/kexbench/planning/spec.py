@@ -42,6 +42,7 @@ MIN_CONFIRMED = 3
 _USUAL_RULE = AlertRule()
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
+
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 

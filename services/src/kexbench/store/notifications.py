@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from kexbench.domain.moments import EARLIEST, LATEST
-from kexbench.domain.notifications import Sending, Notification, SendingState
+from kexbench.domain.notifications import Notification, Sending, SendingState
 from kexbench.store.connection import Connection
 
 
