@@ -79,7 +79,7 @@ def test_what_is_due_gets_to_its_channel_once_with_links_to_the_pages(stage: Sta
     sender = stage.sender()
     for _ in range(2):
         assert sender.once()
-    assert [letter.title for letter in stage.channel.letters] == ["thing 0", "thing 1"]
+    assert sorted(letter.title for letter in stage.channel.letters) == ["thing 0", "thing 1"]
     assert f"{PAGES}/alerts/" in stage.channel.letters[0].text
     assert len(stage.other.letters) == 1
     assert stage.said == []
@@ -132,8 +132,7 @@ def test_what_could_not_be_noted_is_noted_before_anything_else_and_not_sent_agai
     assert stage.said == ["notifications: the API: no route to host"]
     stage.now += timedelta(days=1)
     assert sender.once()
-    assert stage.keys() == [a_notification(number).notification_id for number in (0, 1)] or len(set(stage.keys())) == 2
-    assert len(stage.keys()) == 2
+    assert sorted(stage.keys()) == sorted(a_notification(number).notification_id for number in (0, 1))
 
 
 def test_a_store_that_refuses_is_told_and_nothing_is_sent(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ States = st.sampled_from([SendingState.SENT, SendingState.FAILED, SendingState.B
 
 
 class World:
-    """A channel in trouble for a while, and a process that is killed now and then: of what it had begun nobody knows."""
+    """A channel in trouble for a while, and a process that is killed now and then, so that nobody knows."""
 
     def __init__(self, rule: ChannelRule, notifications: Sequence[Notification], seed: int) -> None:
         self.rule = rule

@@ -118,7 +118,9 @@ def _enqueue_events(store: Store, channels: Channels, now: datetime) -> None:
         known: list[AlertEvent] = []
         for event in of_alert:
             known.append(event)
-            if (event.alert_id, event.number) in untold:
+            if (
+                known[0].cause and (event.alert_id, event.number) in untold
+            ):  # of one without a beginning nothing is known
                 enqueue(store, channels, alert_of(known, event.at), event)
 
 
