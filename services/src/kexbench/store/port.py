@@ -88,6 +88,40 @@ class SubjectRow:
     kit_id: str
     commit: LibraryCommit | None = None
 
+    @property
+    def name(self) -> str:
+        """Of what may stand in one column: a library at a version, from a source, with a build profile."""
+        return f"{self.library}@{self.version}~{self.source}~{self.build_profile}"
+
+
+@dataclass(frozen=True)
+class MeasuredSubjectRow:
+    """A subject on a host kind that has samples of it."""
+
+    subject: SubjectRow
+    """With the kit that was measured last."""
+    pool: str
+    cpu_model: str
+    case_ids: frozenset[str]
+    measured_at: datetime
+    """The newest of them."""
+
+
+@dataclass(frozen=True)
+class AppearanceRow:
+    """That a run has samples of a subject in a case on a host kind."""
+
+    case: Case
+    subject: str
+    """By its name."""
+    pool: str
+    cpu_model: str
+    run_id: str
+    measured_at: datetime
+    """The newest of them."""
+    units: frozenset[str]
+    """As SampleRow names them."""
+
 
 @dataclass(frozen=True)
 class SampleRow:
@@ -129,7 +163,7 @@ class NegotiatedRow:
 @dataclass(frozen=True)
 class Selection:
     """What to read; None leaves a dimension open. Only counted attempts are read, of subjects or of the sentinel
-    but not of both; variants that the measuring is measured with are left out unless a run is named."""
+    but not of both; variants that the measuring is measured with are left out unless runs are named."""
 
     metric: Metric
     pool: str | None = None
@@ -141,6 +175,10 @@ class Selection:
     before: datetime | None = None
     variants: bool = False
     """Whether relinks and copies are read without a run's name."""
+    subjects: tuple[str, ...] = ()
+    """By their names."""
+    runs: tuple[str, ...] = ()
+    """All that these have, not of each cell the newest run alone."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +191,27 @@ class AlertRow:
     raised_at: datetime
     steps: Sequence[tuple[AlertAction, datetime | None]]
     """The actions that decide, in their order; of `ignored` with the moment at which it is over."""
+
+
+@dataclass(frozen=True)
+class EndedRunRow:
+    """A run that may raise alerts and has ended since it was judged."""
+
+    run_id: str
+    spec_name: str
+    ended_at: datetime
+
+
+@dataclass(frozen=True)
+class WatchedSpecRow:
+    """A spec whose newest run may raise alerts."""
+
+    spec_name: str
+    newest_run: str
+    since: datetime
+    """When its first run was made."""
+    finished_at: datetime | None
+    """When a run of it finished last."""
 
 
 EXPORT_COLUMNS = (
@@ -251,8 +310,25 @@ class Store(Protocol):
         moment."""
         ...
 
-    def judged(self, run_ids: Collection[str]) -> set[str]:
-        """Those of some runs that have a judgement."""
+    def judgements_of(self, upgrade_keys: Collection[str]) -> list[Judgement]:
+        """The newest one of each run that measured one of some upgrades; those that were made last come last."""
+        ...
+
+    def waiting_judgements(self) -> list[Judgement]:
+        """Those that wait for a confirming run, which may have ended; the oldest first."""
+        ...
+
+    def unjudged_runs(self) -> list[EndedRunRow]:
+        """Runs that may raise alerts, have finished or failed, and were not judged since; those that ended first come
+        first."""
+        ...
+
+    def watched_specs(self) -> list[WatchedSpecRow]:
+        """By name."""
+        ...
+
+    def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
+        """Newest first."""
         ...
 
     def add_notifications(self, notifications: Sequence[Notification]) -> None:
@@ -325,6 +401,22 @@ class Store(Protocol):
         ...
 
     def samples(self, selection: Selection) -> list[SampleRow]: ...
+    def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
+        """Which subjects have samples of which cases, by library, then version; without any value."""
+        ...
+
+    def appearances(self, selection: Selection) -> list[AppearanceRow]:
+        """Of every run, not of the newest alone; without any value."""
+        ...
+
+    def qualifying_runs(self, selection: Selection) -> set[str]:
+        """Those that measured a kit beside its copy: of each library and case the newest few."""
+        ...
+
+    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
+        """Those of the plans of runs."""
+        ...
+
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         """The sentinel's samples in several runs."""
         ...
