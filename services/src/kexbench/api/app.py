@@ -25,6 +25,7 @@ from kexbench.api import (
     reading,
     scheduling,
     supplying,
+    upgrades,
     uploading,
     verdicts,
     webhooks,
@@ -41,7 +42,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, uploading, webhooks, alerts),
+    *(scheduling, supplying, upgrades, uploading, webhooks, alerts),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"

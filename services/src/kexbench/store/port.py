@@ -87,6 +87,40 @@ class SubjectRow:
     kit_id: str
     commit: LibraryCommit | None = None
 
+    @property
+    def name(self) -> str:
+        """Of what may stand in one column: a library at a version, from a source, with a build profile."""
+        return f"{self.library}@{self.version}~{self.source}~{self.build_profile}"
+
+
+@dataclass(frozen=True)
+class MeasuredSubjectRow:
+    """A subject on a host kind that has samples of it."""
+
+    subject: SubjectRow
+    """With the kit that was measured last."""
+    pool: str
+    cpu_model: str
+    case_ids: frozenset[str]
+    measured_at: datetime
+    """The newest of them."""
+
+
+@dataclass(frozen=True)
+class AppearanceRow:
+    """That a run has samples of a subject in a case on a host kind."""
+
+    case: Case
+    subject: str
+    """By its name."""
+    pool: str
+    cpu_model: str
+    run_id: str
+    measured_at: datetime
+    """The newest of them."""
+    units: frozenset[str]
+    """As SampleRow names them."""
+
 
 @dataclass(frozen=True)
 class SampleRow:
@@ -128,14 +162,18 @@ class NegotiatedRow:
 @dataclass(frozen=True)
 class Selection:
     """What to read; None leaves a dimension open. Only counted attempts are read, of subjects or of the sentinel
-    but not of both; variants that the measuring is measured with are left out unless a run is named."""
+    but not of both; variants that the measuring is measured with are left out unless runs are named."""
 
     metric: Metric
     pool: str | None = None
     cpu_model: str | None = None
     libraries: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    """By their names."""
     case_id: str | None = None
     run_id: str | None = None
+    runs: tuple[str, ...] = ()
+    """All that these have, not of each cell the newest run alone."""
     sentinel: bool = False
     before: datetime | None = None
     variants: bool = False
@@ -299,6 +337,22 @@ class Store(Protocol):
         ...
 
     def samples(self, selection: Selection) -> list[SampleRow]: ...
+    def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
+        """Which subjects have samples of which cases, by library, then version; without any value."""
+        ...
+
+    def appearances(self, selection: Selection) -> list[AppearanceRow]:
+        """Of every run, not of the newest alone; without any value."""
+        ...
+
+    def qualifying_runs(self, selection: Selection) -> set[str]:
+        """Those that measured a kit beside its copy: of each library and case the newest few."""
+        ...
+
+    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
+        """Those of the plans of runs."""
+        ...
+
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         """The sentinel's samples in several runs."""
         ...
