@@ -104,6 +104,15 @@ export function moveText(move: Move): string {
   return `${percent(move.ratio)} ${percentInterval(move.low, move.high)}`;
 }
 
+/** "client +0.2%, server +9.8%; cores for 10,000/s: 17.7 → 18.6" */
+export function sidesText(cell: Pick<UpgradeCell, "client" | "server" | "before_ns" | "after_ns">): string {
+  const { client, server, before_ns } = cell;
+  const sides = [client && `client ${percent(client.ratio)}`, server && `server ${percent(server.ratio)}`];
+  const own = sides.filter(Boolean).join(", ");
+  const needed = before_ns === null ? "" : `cores for 10,000 handshakes/s: ${coresText(cell)}`;
+  return [own, needed].filter(Boolean).join("; ");
+}
+
 /** CPU cores that so many handshakes a second keep busy: "17.7". */
 export function cores(ns: number): string {
   return significant((ns * HANDSHAKES_PER_S) / NS_PER_S);
@@ -131,7 +140,7 @@ export function factorTitle({ dimension, value, side, words }: Factor): string {
 }
 
 /** "+6.2% [+5.8%, +6.6%]; 6 of the 8 cases that have it moved; explains 91% of all differences" */
-export function factorText({ ratio, low, high, cells, moved, explained }: Factor): string {
+export function factorText({ ratio, low, high, cells, moved = 0, explained }: Factor): string {
   const having = `${moved} of the ${count(cells, "case")} that ${cells === 1 ? "has" : "have"} it moved`;
   return `${moveText({ ratio, low, high })}; ${having}; explains ${Math.round(100 * explained)}% of all differences`;
 }

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, UpgradeView } from "@/api/generated";
 import { filtersOptions, upgradesOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { libraryOf } from "@/components/libraries";
 import { UpgradeStory } from "@/components/UpgradeStory";
 import { titleOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
@@ -44,9 +45,6 @@ export function UpgradesPage() {
   );
 }
 
-function libraryOf(name: string | undefined): UpgradeView["library"] | undefined {
-  return (["openssl", "gnutls", "fake"] as const).find((one) => one === name);
-}
 
 function LibraryChoice({ filters: { libraries } }: { filters: Filters }) {
   const { library = "" } = route.useSearch();

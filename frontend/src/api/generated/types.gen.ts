@@ -192,6 +192,24 @@ export type Factor = {
      * the share of all cells' variation that it accounts for
      */
     explained: number;
+    /**
+     * Words
+     *
+     * as in `what they share is …`
+     */
+    words?: string;
+    /**
+     * Alike
+     *
+     * what exactly the same cells have as well, so that nothing tells the two apart
+     */
+    alike?: Array<string>;
+    /**
+     * Moved
+     *
+     * of the cells that have it, those that moved its way
+     */
+    moved?: number;
 };
 
 /**

@@ -1,0 +1,51 @@
+// The cells of an upgrade that moved, drawn: both sides together, the client and the server.
+import { Link } from "@tanstack/react-router";
+import type { UpgradeCell } from "@/api/generated";
+import { MoveChart } from "@/charts/MoveChart";
+import { changeInWords, percentInterval } from "@/format";
+import { paths } from "@/paths";
+import { hostLabel } from "./HostSelect";
+import { isOnSeveral, keyOf, marksOf, sidesText } from "./upgrade-model";
+
+export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
+  const several = isOnSeveral(cells);
+  return (
+    <>
+      <ul className="legend-line">
+        <li>
+          <i className="more" aria-hidden /> <i className="less" aria-hidden /> both sides together: more time,
+          less time
+        </li>
+        <li>
+          <i className="client" aria-hidden /> client
+        </li>
+        <li>
+          <i className="server" aria-hidden /> server
+        </li>
+        <li>Bars: 95% intervals.</li>
+      </ul>
+      <MoveChart
+        label="Cases that moved"
+        lines={cells.map((cell) => ({
+          key: keyOf(cell),
+          name: (
+            <>
+              <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
+                {cell.title}
+              </Link>
+              {several && <small className="below">{hostLabel(cell)}</small>}
+            </>
+          ),
+          marks: marksOf(cell),
+          words: cell.move && (
+            <>
+              <b className={`verdict ${cell.verdict}`}>{changeInWords(cell.move.ratio, "cpu_ns")}</b>{" "}
+              {percentInterval(cell.move.low, cell.move.high)}
+              <small className="below">{sidesText(cell)}</small>
+            </>
+          ),
+        }))}
+      />
+    </>
+  );
+}
