@@ -369,7 +369,14 @@ def a_judgement(run_id: str = "one", *, minutes: float = 0) -> Judgement:
         since_run="zero",
         since=NOON - timedelta(days=1),
     )
-    return Judgement(run_id=run_id, at=NOON + timedelta(minutes=minutes), upgrades=(upgrade,), host_moves=(moved,))
+    return Judgement(
+        run_id=run_id,
+        spec_name="example",
+        at=NOON + timedelta(minutes=minutes),
+        ended_at=NOON,
+        upgrades=(upgrade,),
+        host_moves=(moved,),
+    )
 
 
 def a_ticket(run: Run, job: int = 0) -> Ticket:

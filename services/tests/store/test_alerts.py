@@ -1,22 +1,20 @@
-"""What a store tells of alerts and judgements: as they were written, and lists of them that leave nothing out."""
+"""What a store tells of alerts: as they were written, and lists of them that leave nothing out."""
 
 from datetime import timedelta
 
 import pytest
 
 from kexbench.domain.alerts import AlertAction, AlertKind
-from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import Store
-from tests.builders import NOON, a_cause, a_finding, a_judgement, an_alert_event
+from tests.builders import NOON, a_cause, a_finding, an_alert_event
 
 pytestmark = pytest.mark.xdist_group("store")
 HOSTILE = "it's {so:String} 'x' \\ \n «Z» ; DROP TABLE alert_events; --"
 
 
-def test_an_empty_store_knows_no_alert_and_no_judgement(store: Store) -> None:
+def test_an_empty_store_knows_no_alert(store: Store) -> None:
     assert (store.alert_events("x"), store.events_of_alerts(["x", "y"]), store.events_of_alerts([])) == ([], [], [])
     assert (store.alert_rows(), store.alerts_beginning_with("")) == ([], [])
-    assert (store.judgement("x"), store.judgements(5), store.judged(["x"]), store.judged([])) == (None, [], set(), set())
 
 
 def test_events_come_back_as_they_were_however_often_they_are_written(store: Store) -> None:
@@ -67,30 +65,3 @@ def test_an_alert_is_found_by_the_beginning_of_its_id(store: Store) -> None:
         store.add_alert_event(an_alert_event(cause=a_cause(f"1.{minor}")))
     for prefix in ("", ids[0][:1], ids[7], f"{ids[7]}0", "%", "'"):
         assert store.alerts_beginning_with(prefix) == [one for one in ids if one.startswith(prefix)]
-
-
-def test_a_judgement_comes_back_as_it_was_and_the_newest_of_a_run_counts(store: Store) -> None:
-    end = UpgradeEnd(subject=HOSTILE, version="1", source=HOSTILE, build_profile_label="", label=HOSTILE)
-    first = a_judgement()
-    upgrade = first.upgrades[0].model_copy(update={"before": end, "outcome": "confirming"})
-    first = first.model_copy(update={"upgrades": (upgrade,)})
-    newest = a_judgement(minutes=5)
-    for judgement in (newest, first, newest):
-        store.add_judgement(judgement)
-    store.add_judgement(a_judgement("two", minutes=1))
-    assert store.judgement("one") == newest
-    assert store.judgements(5) == [newest, a_judgement("two", minutes=1)]
-    assert store.judgements(5, newest.at) == [a_judgement("two", minutes=1)], "no page knows an older one of it"
-    assert store.judged(["one", "two", "three"]) == {"one", "two"}
-
-
-def test_judgements_are_read_page_by_page_newest_first_without_gaps(store: Store) -> None:
-    for number in range(7):
-        judgement = a_judgement(f"run {number}")
-        store.add_judgement(judgement.model_copy(update={"at": NOON + timedelta(milliseconds=number // 3)}))
-    seen: list[str] = []
-    page = store.judgements(2)
-    while page:
-        seen += [one.run_id for one in page]
-        page = store.judgements(2, page[-1].at)
-    assert seen == [f"run {number}" for number in reversed(range(7))]

@@ -335,7 +335,7 @@ export type UpgradePage = {
  *
  * Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first.
  */
-export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'bisection' | 'backfill';
+export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'bisection' | 'backfill' | 'confirmation';
 
 /**
  * ToldCommit
@@ -2791,6 +2791,18 @@ export type JudgedUpgrade = {
      * Outcome
      */
     outcome: 'quiet' | 'confirming' | 'confirmed' | 'not confirmed' | 'cannot confirm';
+    /**
+     * Detail
+     *
+     * why the outcome is what it is, where that is not plain
+     */
+    detail?: string;
+    /**
+     * Alert Id
+     *
+     * that tells of it
+     */
+    alert_id?: string | null;
 };
 
 /**
@@ -2804,9 +2816,19 @@ export type Judgement = {
      */
     run_id: string;
     /**
+     * Spec Name
+     */
+    spec_name: string;
+    /**
      * At
      */
     at: string;
+    /**
+     * Ended At
+     *
+     * when the run had ended, as it was judged; one that is resumed ends again
+     */
+    ended_at: string;
     /**
      * Upgrades
      */

@@ -10,6 +10,11 @@ from kexbench.store.port import Store
 
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
+_DONE = {
+    AlertAction.GREW: "found more of it",
+    AlertAction.WRONG: "called it wrong",
+    AlertAction.NOTED: "noted",
+}
 
 
 def add_event(store: Store, event: AlertEvent) -> None:
@@ -59,25 +64,15 @@ def event_words(event: AlertEvent) -> str:
 
 
 def _done(event: AlertEvent) -> str:
-    match event.action:
-        case AlertAction.RAISED:
-            return "raised it"
-        case AlertAction.GREW:
-            return "found more of it"
-        case AlertAction.FIXED:
-            return f"found it fixed in {event.fixed_in}" if event.fixed_in else "found it fixed"
-        case AlertAction.IGNORED:
-            return f"ignored it until {moment_words(event.until)}" if event.until else "ignored it for good"
-        case AlertAction.WRONG:
-            return "called it wrong"
-        case AlertAction.ASSIGNED:
-            return f"assigned it to {event.assignee}" if event.assignee else "assigned it to nobody"
-        case AlertAction.NOTED:
-            return "noted"
-        case AlertAction.DUE:
-            return f"set it due {event.due:%Y-%m-%d}" if event.due else "took its due date away"
-        case _:
-            return f"{event.action} it"
+    if event.action is AlertAction.FIXED:
+        return f"found it fixed in {event.fixed_in}" if event.fixed_in else "found it fixed"
+    if event.action is AlertAction.IGNORED:
+        return f"ignored it until {moment_words(event.until)}" if event.until else "ignored it for good"
+    if event.action is AlertAction.ASSIGNED:
+        return f"assigned it to {event.assignee or 'nobody'}"
+    if event.action is AlertAction.DUE:
+        return f"set it due {event.due:%Y-%m-%d}" if event.due else "took its due date away"
+    return _DONE.get(event.action, f"{event.action} it")
 
 
 def moment_words(moment: datetime) -> str:

@@ -44,9 +44,7 @@ def alerts(
         if (not library or row.library in library) and kind in (None, row.kind)
     ]
     wanted = [
-        row
-        for row, found in rows
-        if (not status or found in status) and (before is None or row.raised_at < before)
+        row for row, found in rows if (not status or found in status) and (before is None or row.raised_at < before)
     ]
     page = _page(wanted, limit)
     return AlertPage(
@@ -147,7 +145,9 @@ def _event(events: Sequence[AlertEvent], author: str, change: AlertChange) -> Al
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, said) from None
     if event.until and event.until <= event.at:
         detail = f"{event.until:%Y-%m-%d %H:%M} UTC has passed: it would be open again at once"
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "give a moment to come, or none to ignore it for good")
+        raise ProblemError(
+            HTTPStatus.UNPROCESSABLE_ENTITY, detail, "give a moment to come, or none to ignore it for good"
+        )
     return event
 
 

@@ -181,7 +181,7 @@ def run(
         kits=found.kits,
         metric=metric,
         cells=cells_of(store, metric, samples, outcomes),
-        sentinel=_sentinel(store, found, kind),
+        sentinel=sentinel_view(store, found, kind),
         timers=store.timers(run_id),
         reference=reference_view(store, found, kind),
         discarded_batches=progress.discarded_batches if progress else 0,
@@ -219,7 +219,7 @@ def _hosts(store: Store, run: Run) -> list[HostView]:
     ]
 
 
-def _sentinel(store: Store, run: Run, kind: HostKind | None) -> SentinelView | None:
+def sentinel_view(store: Store, run: Run, kind: HostKind | None) -> SentinelView | None:
     """The run's frozen subject, and how far a host kind moved since the newest run before it."""
     kit = run.kits.get(SENTINEL)
     if kit is None:

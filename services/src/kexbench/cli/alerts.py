@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
-import click
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -16,10 +15,10 @@ from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.words import percent
+from kexbench.client import ApiClient
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertKind, Status
 from kexbench.domain.kits import Library
 from kexbench.uplink import Uplink
-from kexbench.client import ApiClient
 
 SHORT_ID = 8
 """As much of an id as is printed in a list."""
@@ -28,7 +27,7 @@ SHORT_ID = 8
 class _ListedAlone(TyperGroup):
     """Without a verb, alerts are listed."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args or (args[0].startswith("-") and args[0] != "--help"):
             args = ["list", *args]
         return super().parse_args(ctx, args)
@@ -245,7 +244,7 @@ def cells_table(cells: tuple[AlertCell, ...]) -> Table:
     return table
 
 
-def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:  # noqa: FBT001
+def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:
     with queue_api() as api:
         found = _asked(api, alert_id).alert
         change = AlertChange(action=action, saw=found.version if saw is None else saw, **said)

@@ -1,4 +1,4 @@
-"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from them."""
+"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from it."""
 
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
@@ -250,7 +250,9 @@ def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
     return tuple(cells.values())
 
 
-def _newest(events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said) -> Said:
+def _newest(
+    events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said
+) -> Said:
     return next((said(event) for event in reversed(list(events)) if event.action is action), otherwise)
 
 

@@ -43,7 +43,6 @@ _USUAL_RULE = AlertRule()
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
-
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -101,7 +100,7 @@ class Matrix(Written):
 
     protocol: Distinct[Protocol]
     key_exchange: Distinct[KeyExchange]
-    cipher: Distinct[Cipher] = [Cipher.AES_128_GCM]
+    cipher: Distinct[Cipher] = Field([Cipher.AES_128_GCM])
     rsa_bits: Distinct[RsaBits] = Field([2048], description="key sizes of the RSA and RSA-PSS certificates")
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
     group: Distinct[Group] = Field(
@@ -197,7 +196,7 @@ class AlertsSpec(Written):
         Distinct[ChannelName],
         BeforeValidator(_one_or_more, json_schema_input_type=ChannelName | Distinct[ChannelName]),
         Field(description="names of channels; where left out alerts are on the pages only"),
-    ] = []
+    ] = Field([])
     confirm_invocations: Annotated[
         int,
         Field(ge=MIN_CONFIRMED, le=MAX_INVOCATIONS, description="of the run that has to confirm a suspicion"),
@@ -224,12 +223,12 @@ class Spec(Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Benchmark"]
     metadata: Metadata
-    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = []
+    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = Field([])
     follow: FollowSpec | None = None
     pools: Annotated[
         Distinct[PoolName],
         Field(description="names of pools; on a machine that measures by itself there is one, local"),
-    ] = [LOCAL]
+    ] = Field([LOCAL])
     matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
     schedule: Annotated[Cron, Field(description="when a cluster measures it again, in UTC; kexbench schedules add")] = (
@@ -263,4 +262,4 @@ class Catalogue(Written):
             description="git repositories of each library whose branches specs may follow, and which on a cluster "
             "bisections and backfills may search; what is in them is run"
         ),
-    ] = {}
+    ] = Field({})

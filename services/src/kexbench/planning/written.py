@@ -1,4 +1,4 @@
-"""What documents that people write are made of: models that refuse unknown fields, and values with a form of their own."""
+"""What documents that people write are made of: models that refuse unknown fields, and values of their own forms."""
 
 import re
 from collections import Counter

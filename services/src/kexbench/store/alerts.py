@@ -1,19 +1,16 @@
-"""The tables of alerts and of judgements."""
+"""The table of alerts: sequences of events."""
 
 from collections.abc import Collection, Iterator
-from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from kexbench.domain.alerts import DECIDING, AlertAction, AlertEvent, AlertKind
-from kexbench.domain.judgements import Judgement
-from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store.connection import Connection
 from kexbench.store.port import AlertRow
 
 
 class AlertTables(Connection):
-    """The part of the store's port that tells of alerts and judgements."""
+    """The part of the store's port that tells of alerts."""
 
     def add_alert_event(self, event: AlertEvent) -> None:
         self._insert(
@@ -59,36 +56,6 @@ class AlertTables(Connection):
             {"prefix": prefix},
         )
         return [row["alert_id"] for row in found]
-
-    def add_judgement(self, judgement: Judgement) -> None:
-        self._insert(
-            "judgements",
-            [{"run_id": judgement.run_id, "at": judgement.at, "content": judgement.model_dump_json()}],
-        )
-
-    def judgement(self, run_id: str) -> Judgement | None:
-        found = self._query(
-            "SELECT content FROM judgements FINAL WHERE run_id = {run_id:String} ORDER BY at DESC LIMIT 1",
-            {"run_id": run_id},
-        )
-        return next((Judgement.model_validate_json(row["content"]) for row in found), None)
-
-    def judgements(self, limit: int, before: datetime | None = None) -> list[Judgement]:
-        # A run is told with its newest judgement, and no page knows an older one of it.
-        found = self._query(
-            "SELECT content FROM (SELECT content, at FROM judgements FINAL ORDER BY at DESC LIMIT 1 BY run_id)"
-            " WHERE at < {before:DateTime64(3, 'UTC')} ORDER BY at DESC LIMIT {limit:UInt32} WITH TIES",
-            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
-        )
-        judgements = [Judgement.model_validate_json(row["content"]) for row in found]
-        return sorted(judgements, key=lambda one: (one.at, one.run_id), reverse=True)
-
-    def judged(self, run_ids: Collection[str]) -> set[str]:
-        found = self._query(
-            "SELECT DISTINCT run_id FROM judgements WHERE run_id IN {run_ids:Array(String)}",
-            {"run_ids": list(run_ids)},
-        )
-        return {row["run_id"] for row in found}
 
 
 def _alert_row(alert_id: str, steps: Iterator[dict[str, Any]]) -> AlertRow:

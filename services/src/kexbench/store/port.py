@@ -192,6 +192,27 @@ class AlertRow:
     """The actions that decide, in their order; of `ignored` with the moment at which it is over."""
 
 
+@dataclass(frozen=True)
+class EndedRunRow:
+    """A run that may raise alerts and has ended since it was judged."""
+
+    run_id: str
+    spec_name: str
+    ended_at: datetime
+
+
+@dataclass(frozen=True)
+class WatchedSpecRow:
+    """A spec whose newest run may raise alerts."""
+
+    spec_name: str
+    newest_run: str
+    since: datetime
+    """When its first run was made."""
+    finished_at: datetime | None
+    """When a run of it finished last."""
+
+
 EXPORT_COLUMNS = (
     *("run_id", "job_id", "invocation", "measured_at", "pool", "cpu_model", "library", "version", "source"),
     *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
@@ -288,8 +309,25 @@ class Store(Protocol):
         moment."""
         ...
 
-    def judged(self, run_ids: Collection[str]) -> set[str]:
-        """Those of some runs that have a judgement."""
+    def judgements_of(self, upgrade_keys: Collection[str]) -> list[Judgement]:
+        """The newest one of each run that measured one of some upgrades; those that were made last come last."""
+        ...
+
+    def waiting_judgements(self) -> list[Judgement]:
+        """Those that wait for a confirming run, which may have ended; the oldest first."""
+        ...
+
+    def unjudged_runs(self) -> list[EndedRunRow]:
+        """Runs that may raise alerts, have finished or failed, and were not judged since; those that ended first come
+        first."""
+        ...
+
+    def watched_specs(self) -> list[WatchedSpecRow]:
+        """By name."""
+        ...
+
+    def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
+        """Newest first."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...

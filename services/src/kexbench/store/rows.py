@@ -82,6 +82,8 @@ def run_row(run: Run) -> Row:
         "created_at": run.created_at,
         "spec_name": run.plan.spec_name,
         "plan_id": run.plan.plan_id,
+        "trigger": str(run.trigger),
+        "watched": run.is_watched,
         "run": run.model_dump_json(),
     }
 

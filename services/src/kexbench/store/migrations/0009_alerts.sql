@@ -16,9 +16,20 @@ ORDER BY (alert_id, number);
 
 CREATE TABLE judgements
 (
-    run_id   String,
-    at       DateTime64(3, 'UTC'),
-    content  String CODEC(ZSTD(3)) COMMENT 'the judgement as JSON'
+    run_id         String,
+    at             DateTime64(3, 'UTC'),
+    ended_at       DateTime64(3, 'UTC') COMMENT 'when the run had ended, as it was judged',
+    upgrades       Array(String) COMMENT 'hashes of the pairs of subjects',
+    confirmations  Array(String) COMMENT 'runs that it waits for',
+    content        String CODEC(ZSTD(3)) COMMENT 'the judgement as JSON'
 )
 ENGINE = $REPLACING
 ORDER BY (run_id, at);
+
+-- Empty and false of runs from before there were alerts.
+
+ALTER TABLE runs
+    ADD COLUMN IF NOT EXISTS trigger LowCardinality(String);
+
+ALTER TABLE runs
+    ADD COLUMN IF NOT EXISTS watched Bool COMMENT 'whether it may raise alerts';
