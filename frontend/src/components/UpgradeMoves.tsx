@@ -13,8 +13,8 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
     <>
       <ul className="legend-line">
         <li>
-          <i className="more" aria-hidden /> <i className="less" aria-hidden /> both sides together: more time,
-          less time
+          <i className="more" aria-hidden /> <i className="less" aria-hidden /> both sides together: more
+          time, less time
         </li>
         <li>
           <i className="client" aria-hidden /> client

@@ -49,7 +49,9 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
   return (
     <tr>
       <th scope="row">
-        <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>{cell.title}</Link>
+        <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
+          {cell.title}
+        </Link>
         {several && <small className="below">{hostLabel(cell)}</small>}
       </th>
       <td>

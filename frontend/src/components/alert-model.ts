@@ -1,5 +1,13 @@
 // Alerts in words: what each is about, where it stands, what was done to it and what may be. Pure.
-import type { AlertChange, AlertDetail, AlertEvent, AlertSummary, Cause } from "@/api/generated";
+import type {
+  AlertCell,
+  AlertChange,
+  AlertDetail,
+  AlertEvent,
+  AlertSummary,
+  Cause,
+  JudgedUpgrade,
+} from "@/api/generated";
 import { count, dateTime, day, percent, percentInterval } from "@/format";
 import { type AlertsSearch, STATUSES } from "@/search";
 import type { Choice } from "@/ui/Fields";
@@ -32,6 +40,18 @@ export function subjectOf({ cause, spec_names }: { cause: Cause; spec_names: str
   return `${libraryTitle(cause.library ?? "")} ${cause.before} → ${cause.after}`;
 }
 
+const WITH_SOURCE = / \(([^()]+)\)$/;
+
+/** What the page of an upgrade knows a version by: its source, where the version alone is not enough. */
+export function endOf(name: string): string {
+  return WITH_SOURCE.exec(name)?.[1] ?? name;
+}
+
+/** Whose CPU time it is that moved. */
+export function sideText(side: AlertCell["side"]): string {
+  return side === "both" ? "on both sides" : `on the ${side}’s side`;
+}
+
 /** What the API is asked for. */
 export function wantedOf(status: AlertsSearch["status"]): Status[] | undefined {
   if (status === "all") return undefined;
@@ -57,7 +77,9 @@ export interface Group {
 
 /** By library, what is stale last; in each the open ones first, and of a status those that were raised last. */
 export function groupsOf(alerts: readonly AlertSummary[]): Group[] {
-  const titles = [...new Set(alerts.map(groupTitle))].sort((a, b) => Number(a === STALE) - Number(b === STALE));
+  const titles = [...new Set(alerts.map(groupTitle))].sort(
+    (a, b) => Number(a === STALE) - Number(b === STALE),
+  );
   const rank = ({ status }: AlertSummary) => STATUSES.indexOf(status);
   return titles.map((title) => ({
     title,
@@ -87,7 +109,10 @@ export function dueText(due: string | null, today: string): string {
 }
 
 /** Who has it, until when, and how it ended. */
-export function termsOf(alert: Pick<AlertSummary, "assignee" | "due" | "ignored_until" | "status" | "fixed_in">, today: string): string[] {
+export function termsOf(
+  alert: Pick<AlertSummary, "assignee" | "due" | "ignored_until" | "status" | "fixed_in">,
+  today: string,
+): string[] {
   const { assignee, due, ignored_until, status, fixed_in } = alert;
   const isSettled = !UNSETTLED.includes(status);
   return [
@@ -183,4 +208,45 @@ export function changeOf(action: Action, form: FormData, saw: number): AlertChan
     ...(action === "assigned" ? { assignee: text("assignee") } : {}),
     ...(action === "due" ? { due: text("due") || null } : {}),
   };
+}
+
+type Outcome = JudgedUpgrade["outcome"];
+
+/** Its colour is that of the run's state that is most like it. */
+export function outcomeChip(outcome: Outcome): string {
+  switch (outcome) {
+    case "confirmed":
+      return "failed";
+    case "confirming":
+      return "running";
+    case "cannot confirm":
+      return "building";
+    default:
+      return "cancelled";
+  }
+}
+
+/** "of 12 cases none looked slower", "of 12 cases 2 looked slower, 1 faster, 3 can’t be resolved" */
+export function judgedText({ compared, more, less, unresolved }: JudgedUpgrade): string {
+  const parts = [
+    `${more === 0 ? "none" : more} looked slower`,
+    less > 0 ? `${less} faster` : "",
+    unresolved > 0 ? `${unresolved} can’t be resolved` : "",
+  ];
+  return `of ${count(compared, "case")} ${parts.filter(Boolean).join(", ")}`;
+}
+
+export function outcomeText(outcome: Outcome): string {
+  switch (outcome) {
+    case "quiet":
+      return "nothing to confirm";
+    case "confirming":
+      return "measured again, with more invocations";
+    case "confirmed":
+      return "a run of its own confirmed it";
+    case "not confirmed":
+      return "a run of its own did not find it again";
+    case "cannot confirm":
+      return "no run could confirm it";
+  }
 }

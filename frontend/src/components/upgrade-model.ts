@@ -1,5 +1,4 @@
 // An upgrade in words and rows: what moved, what did not, what cannot be said. Pure.
-import type { Ink, MoveLine } from "@/charts/MoveChart";
 import type {
   AlertSummary,
   Factor,
@@ -9,6 +8,7 @@ import type {
   UpgradeEnd,
   UpgradeReport,
 } from "@/api/generated";
+import type { Ink, MoveLine } from "@/charts/MoveChart";
 import { count, percent, percentInterval, share, significant } from "@/format";
 
 const HANDSHAKES_PER_S = 10_000;
@@ -29,7 +29,9 @@ export function nameOf({ label }: Pick<UpgradeEnd, "label">): string {
 
 /** The sentence below a heading that names the versions already. */
 export function storyOf({ before, sentence }: Pick<UpgradeReport, "before" | "sentence">): string {
-  const story = sentence.startsWith(`${before.label} `) ? sentence.slice(sentence.indexOf(": ") + 2) : sentence;
+  const story = sentence.startsWith(`${before.label} `)
+    ? sentence.slice(sentence.indexOf(": ") + 2)
+    : sentence;
   return story.charAt(0).toUpperCase() + story.slice(1);
 }
 

@@ -3,7 +3,11 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Factor, MissingCell, UpgradeReport } from "@/api/generated";
-import { alertsOptions, filtersOptions, upgradeReportOptions } from "@/api/generated/@tanstack/react-query.gen";
+import {
+  alertsOptions,
+  filtersOptions,
+  upgradeReportOptions,
+} from "@/api/generated/@tanstack/react-query.gen";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
 import { HostSelect } from "@/components/HostSelect";
@@ -95,7 +99,9 @@ function Tally({ report }: { report: UpgradeReport }) {
 }
 
 function TheAlert({ report }: { report: UpgradeReport }) {
-  const { data } = useQuery(alertsOptions({ query: { library: [report.library], kind: "upgrade", limit: 200 } }));
+  const { data } = useQuery(
+    alertsOptions({ query: { library: [report.library], kind: "upgrade", limit: 200 } }),
+  );
   const alert = alertOf(report, data?.alerts ?? []);
   if (!alert) return null;
   return (
@@ -216,17 +222,22 @@ function Missing({ missing }: { missing: MissingCell[] }) {
 
 function Ends({ report }: { report: UpgradeReport }) {
   const { before, after, relevant, cells } = report;
-  const runs = runIdsOf(cells).map((runId): ReactNode => (
-    <span key={runId} className="below">
-      <Link {...paths.run(runId)}>{runId}</Link>
-    </span>
-  ));
+  const runs = runIdsOf(cells).map(
+    (runId): ReactNode => (
+      <span key={runId} className="below">
+        <Link {...paths.run(runId)}>{runId}</Link>
+      </span>
+    ),
+  );
   return (
     <section>
       <h2>What it rests on</h2>
       <Facts
         facts={[
-          ["Before", <Lines key="before" lines={[before.label, before.source, before.build_profile_label]} />],
+          [
+            "Before",
+            <Lines key="before" lines={[before.label, before.source, before.build_profile_label]} />,
+          ],
           ["After", <Lines key="after" lines={[after.label, after.source, after.build_profile_label]} />],
           ["Runs", runs.length > 0 ? runs : "none"],
           ["Called moved", `from ${share(relevant)}, with the false discoveries of all cells in check`],

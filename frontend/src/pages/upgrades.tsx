@@ -45,7 +45,6 @@ export function UpgradesPage() {
   );
 }
 
-
 function LibraryChoice({ filters: { libraries } }: { filters: Filters }) {
   const { library = "" } = route.useSearch();
   const navigate = route.useNavigate();
@@ -88,8 +87,8 @@ function OneUpgrade({ upgrade, isTold }: { upgrade: UpgradeView; isTold: boolean
         <Link {...paths.upgrade(library, before.subject, after.subject)}>{titleOf(upgrade)}</Link>
       </h3>
       <p>
-        {before.source} → {after.source}, measured <time dateTime={measured_at}>{dateTime(measured_at)}</time>,{" "}
-        {count(cells, "case")} in both
+        {before.source} → {after.source}, measured <time dateTime={measured_at}>{dateTime(measured_at)}</time>
+        , {count(cells, "case")} in both
       </p>
       {isTold && <UpgradeStory upgrade={upgrade} />}
     </>

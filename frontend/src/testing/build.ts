@@ -3,6 +3,7 @@ import type {
   CaseView,
   Cell,
   Change,
+  ChangePoint,
   CheckView,
   Commit,
   Estimate,
@@ -89,6 +90,7 @@ export function aLine(
   library: string,
   profile: string,
   points: [version: string, estimate: Estimate][],
+  change_points: ChangePoint[] = [],
 ): SeriesLine {
   return {
     library,
@@ -104,6 +106,7 @@ export function aLine(
       estimate,
       invocation_medians: [estimate.value],
     })),
+    change_points,
   };
 }
 
