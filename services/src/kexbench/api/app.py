@@ -49,14 +49,15 @@ _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' 
 
 
 class _Pages(StaticFiles):
-    """The built pages; a path that is no file is a page's own address and gets index.html."""
+    """The built pages; a path that is no file is a page's own address, which may end in a version, and gets index.html."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         try:
             return await super().get_response(path, scope)
         except HTTPException as error:
-            first, last = path.partition("/")[0], path.rpartition("/")[2]
-            if error.status_code != 404 or first == "api" or "." in last:
+            first, _, rest = path.partition("/")
+            is_file = "." in path.rpartition("/")[2] and (first == "assets" or not rest)
+            if error.status_code != 404 or first == "api" or is_file:
                 raise
             return FileResponse(Path(str(self.directory)) / "index.html")
 
