@@ -40,7 +40,13 @@ def smallest_detectable_change(
         raise ValueError(
             f"{invocations} invocations cannot be compared: at least {MIN_COMPARED_INVOCATIONS} are needed"
         )
-    return float(np.expm1(_noncentrality(invocations, alpha, power) * pair_sd / np.sqrt(invocations)))
+    error = pair_sd / np.sqrt(invocations)
+    return detectable_change(error, trimmed_freedom(invocations), alpha=alpha, power=power)
+
+
+def detectable_change(error: float, freedom: float, *, alpha: float = ALPHA, power: float = POWER) -> float:
+    """The same of a standard error with its degrees of freedom."""
+    return float(np.expm1(_noncentrality(freedom, alpha, power) * error))
 
 
 def invocations_for(pair_sd: float, change: float, *, alpha: float = ALPHA, power: float = POWER) -> int:
@@ -56,9 +62,8 @@ def invocations_for(pair_sd: float, change: float, *, alpha: float = ALPHA, powe
 
 
 @cache
-def _noncentrality(invocations: int, alpha: float, power: float) -> float:
+def _noncentrality(freedom: float, alpha: float, power: float) -> float:
     """Where the upper tail beyond the critical value holds `power`; the lower tail is below 1e-9 there."""
-    freedom = trimmed_freedom(invocations)
     critical = scipy.stats.t.ppf(1 - alpha / 2, freedom)
     found = scipy.optimize.brentq(lambda shift: scipy.stats.nct.sf(critical, freedom, shift) - power, 0, 3 * critical)
     return float(found)

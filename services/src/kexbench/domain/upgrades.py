@@ -66,6 +66,11 @@ class Factor(_Frozen):
     high: float
     cells: int = Field(description="that have it")
     explained: float = Field(description="the share of all cells' variation that it accounts for")
+    words: str = Field("", description="as in `what they share is …`", examples=["an RSA certificate"])
+    alike: tuple[str, ...] = Field(
+        (), description="what exactly the same cells have as well, so that nothing tells the two apart"
+    )
+    moved: int = Field(0, description="of the cells that have it, those that moved its way")
 
 
 class MissingCell(_Frozen):

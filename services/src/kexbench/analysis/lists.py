@@ -1,0 +1,73 @@
+"""Two lists of invocations compared, without a matrix: the filter for pipes, `kexbench analyze compare`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT
+from kexbench.analysis.moves import moves, pair
+
+CHANCE, STRICT_CHANCE = 0.01, 0.001
+"""Of p values, two-sided: of 1000 pairs of unchanged lists at most 5 look like a regression, or one of 2000."""
+STRICT_RELEVANT = 0.01
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The cost of `b` relative to `a` with its 95% interval: 1.02 is 2% more."""
+
+    ratio: float
+    ci_low: float
+    ci_high: float
+    regression: bool
+
+
+def compare_lists(a: list[list[float]], b: list[list[float]], paired: bool, strict: bool) -> Compared:
+    """Compare what `a` and `b` cost, each a list of invocations, which are lists of batch values.
+
+    Paired, invocation i of both ran interleaved: the 20% trimmed mean of paired log ratios. Otherwise Welch's t over
+    log invocation medians. A regression costs at least 0.5% more at p < 0.01, strictly at least 1% at p < 0.001.
+    ValueError where the lists cannot be compared, with the remedy.
+    """
+    for name, invocations in (("a", a), ("b", b)):
+        _check(name, invocations)
+    if paired and len(a) != len(b):
+        raise ValueError(
+            f"paired lists have a partner for every invocation, but a has {len(a)} and b {len(b)}: "
+            "leave out those without a partner, or compare with paired false"
+        )
+    before, after = (
+        {f"{name}/{number}": values for number, values in enumerate(one)} for name, one in _named(a, b, paired)
+    )
+    found = pair(before, after)
+    assert found is not None  # nothing but what was checked above would make it None
+    move = moves({0: found}, {0: None})[0]
+    low, high = move.bounds()
+    ratio = float(np.exp(move.centre))
+    relevant, chance = (STRICT_RELEVANT, STRICT_CHANCE) if strict else (RELEVANT, CHANCE)
+    return Compared(ratio, float(np.exp(low)), float(np.exp(high)), ratio >= 1 + relevant and move.chance < chance)
+
+
+def _named(
+    a: list[list[float]], b: list[list[float]], paired: bool
+) -> tuple[tuple[str, list[list[float]]], tuple[str, list[list[float]]]]:
+    """Invocations with one name are a pair."""
+    return ("", a), ("" if paired else "b", b)
+
+
+def _check(name: str, invocations: Sequence[Sequence[float]]) -> None:
+    if len(invocations) < MIN_COMPARED_INVOCATIONS:
+        raise ValueError(
+            f"{name} has {len(invocations)} invocations, and at least {MIN_COMPARED_INVOCATIONS} are needed: "
+            "measure more, each in a process of its own; batches of one process do not count"
+        )
+    for number, values in enumerate(invocations):
+        if not values:
+            raise ValueError(f"{name}[{number}] has no batches: leave the invocation out")
+        for place, value in enumerate(values):
+            if not (np.isfinite(value) and value > 0):
+                raise ValueError(
+                    f"{name}[{number}][{place}] is {value}: costs are finite and above 0, else they have no ratio; "
+                    "leave the batch out"
+                )

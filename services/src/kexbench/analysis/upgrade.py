@@ -1,0 +1,135 @@
+"""Two versions of a library compared over a whole matrix: which cells moved, with false discoveries in check."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kexbench.analysis.detectable import detectable_change
+from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
+from kexbench.analysis.estimates import RELEVANT
+from kexbench.analysis.moves import LogMove, Pair, moves, pair
+from kexbench.analysis.rounds import Batches, medians
+from kexbench.domain.cases import Case
+from kexbench.domain.upgrades import CellVerdict, Move, Side, UpgradeCell
+
+ONE_JOB = "of one job: what differs from job to job is not in the interval"
+SIDES: tuple[Side, ...] = ("both", "client", "server")
+_SLIGHT = 0.2
+"""A side whose part in a move is smaller than so much of the other's does not count as having moved."""
+
+
+@dataclass(frozen=True)
+class CellData:
+    """One case on one host kind, with what both versions cost in it."""
+
+    case: Case
+    pool: str
+    cpu_model: str
+    before: Mapping[Side, Batches]
+    """Batches by `run/job/invocation`; those of both versions under one key ran interleaved."""
+    after: Mapping[Side, Batches]
+    run_ids: tuple[str, ...]
+    warnings: tuple[str, ...]
+    unlike: bool
+    """The two did not do the same: shown, never judged."""
+    floor: float = 0.0
+    """By how much two builds of one source differ here, as a share; 0 where that is not known."""
+
+
+def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
+    """The cells in their order, each judged among all of them.
+
+    `more` or `less`: at a false discovery rate of 5% over the upgrade it moved (Benjamini & Hochberg), and by as much
+    as is relevant and its invocations can resolve. `same`: its interval lies within what is relevant. The intervals
+    are at 95%, each for itself.
+    """
+    pairs = {side: _pairs(cells, side) for side in SIDES}
+    kinds = {place: (cell.pool, cell.cpu_model) for place, cell in enumerate(cells)}
+    found = {side: moves(pairs[side], kinds) for side in SIDES}
+    places = list(found["both"])
+    rates = false_discovery_rates(np.array([found["both"][place].chance for place in places]))
+    q = dict(zip(places, rates.tolist(), strict=True))
+    return tuple(
+        _cell(cell, pairs["both"].get(place), {side: found[side].get(place) for side in SIDES}, q.get(place), relevant)
+        for place, cell in enumerate(cells)
+    )
+
+
+def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
+    made = {
+        place: pair(cell.before.get(side, {}), cell.after.get(side, {}))
+        for place, cell in enumerate(cells)
+        if not cell.unlike
+    }
+    return {place: one for place, one in made.items() if one is not None}
+
+
+def _cell(
+    data: CellData, compared: Pair | None, found: Mapping[Side, LogMove | None], q: float | None, relevant: float
+) -> UpgradeCell:
+    before, after = data.before.get("both", {}), data.after.get("both", {})
+    shared = len(before.keys() & after.keys())
+    move, resolves = found["both"], None
+    verdict: CellVerdict = "unlike" if data.unlike else "unresolved"
+    if move is not None and q is not None:
+        resolves = max(data.floor, detectable_change(move.error, move.freedom))
+        verdict = _verdict(move, q, resolves, relevant)
+    return UpgradeCell(
+        case_id=data.case.case_id,
+        title=data.case.label,
+        pool=data.pool,
+        cpu_model=data.cpu_model,
+        verdict=verdict,
+        move=_ratio(move),
+        client=_ratio(found["client"]),
+        server=_ratio(found["server"]),
+        q=q,
+        resolves=resolves,
+        paired=compared.paired if compared else shared > 0,
+        before_ns=_median(before),
+        after_ns=_median(after),
+        invocations=compared.count if compared else shared or min(len(before), len(after)),
+        run_ids=data.run_ids,
+        warnings=data.warnings + ((ONE_JOB,) if compared and compared.jobs == 1 else ()),
+    )
+
+
+def _verdict(move: LogMove, q: float, resolves: float, relevant: float) -> CellVerdict:
+    low, high = np.exp(move.bounds())
+    if q <= FALSE_DISCOVERIES and _size(move.centre) >= max(relevant, resolves):
+        return "more" if move.centre > 0 else "less"
+    return "same" if low >= 1 - relevant and high <= 1 + relevant else "unresolved"
+
+
+def _size(centre: float) -> float:
+    return float(abs(np.expm1(centre)))
+
+
+def _ratio(move: LogMove | None) -> Move | None:
+    if move is None:
+        return None
+    low, high = move.bounds()
+    return Move(ratio=float(np.exp(move.centre)), low=float(np.exp(low)), high=float(np.exp(high)))
+
+
+def _median(subject: Batches) -> float | None:
+    return float(np.median(medians(subject))) if subject else None
+
+
+def moved_side(client: Move | None, server: Move | None) -> Side:
+    """Whose cost moved: one side's, where its interval excludes no change and the other's part is slight."""
+    if client is None or server is None:
+        return "both"
+    sizes = {"client": _surely(client), "server": _surely(server)}
+    if sizes["server"] > 0 and sizes["client"] < _SLIGHT * sizes["server"]:
+        return "server"
+    if sizes["client"] > 0 and sizes["server"] < _SLIGHT * sizes["client"]:
+        return "client"
+    return "both"
+
+
+def _surely(move: Move) -> float:
+    """The size of a move on a log scale; 0 where its interval holds no change, or it is not relevant."""
+    sure = move.low > 1 or move.high < 1
+    return float(abs(np.log(move.ratio))) if sure and abs(move.ratio - 1) >= RELEVANT else 0.0
