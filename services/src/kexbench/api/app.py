@@ -24,6 +24,7 @@ from kexbench.api import (
     queueing,
     reading,
     scheduling,
+    scorecard,
     supplying,
     upgrades,
     uploading,
@@ -42,7 +43,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, alerts),
+    *(alerts, scheduling, scorecard, supplying, upgrades, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -95,10 +96,11 @@ def create_app(
     pages: Path | None,
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
+    scorecard_file: Path | None = None,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring."""
+    ring; `scorecard_file` is what `make scorecard` wrote, if anything."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -110,7 +112,7 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.doorbell = doorbell
+    app.state.doorbell, app.state.scorecard = doorbell, scorecard_file
     app.state.verdicts = Verdicts(store)
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)
