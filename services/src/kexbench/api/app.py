@@ -1,5 +1,6 @@
 """The application: routes, problems and the built pages, around a store that is handed in."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_hand
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
+from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
@@ -90,6 +92,10 @@ def _refuse_body(request: Request) -> ProblemError | None:
     return None
 
 
+def _no_catalogue() -> Catalogue:
+    return Catalogue.model_validate({"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}})
+
+
 def create_app(
     store: Store,
     gatekeeper: Gatekeeper,
@@ -101,6 +107,8 @@ def create_app(
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
     ring; `scorecard_file` is what `make scorecard` wrote, if anything."""
+    catalogue: Callable[[], Catalogue] = _no_catalogue,
+    ring; `catalogue` is the one that is installed."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -113,6 +121,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.scorecard = doorbell, scorecard_file
+    app.state.doorbell, app.state.catalogue = doorbell, catalogue
     app.state.verdicts = Verdicts(store)
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)

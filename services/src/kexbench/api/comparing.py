@@ -1,5 +1,5 @@
-"""What two subjects' numbers of a case are compared by: from which runs, through the sentinel or not, and how alike they
-are."""
+"""How two subjects are compared in a case: by the numbers of which runs, through the sentinel or not, and why they are
+not quite alike."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -34,7 +34,7 @@ class Neighbours:
 
     @property
     def ends(self) -> tuple[UpgradeEnd, UpgradeEnd]:
-        return ends(self.before, self.after)
+        return (end_of(self.before), end_of(self.after))
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,15 @@ def _before(older: list[_Measured], after: _Measured) -> _Measured | None:
     return other
 
 
-def ends(before: SubjectRow, after: SubjectRow) -> tuple[UpgradeEnd, UpgradeEnd]:
-    """What tells the two apart is in their labels."""
-    first, second = version_names(before, after)
-    return _end(before, first), _end(after, second)
+def end_of(subject: SubjectRow) -> UpgradeEnd:
+    version = _version(subject)
+    return UpgradeEnd(
+        subject=subject.name,
+        version=version,
+        source=subject.source,
+        build_profile_label=subject.build_profile_label,
+        label=f"{TITLES[cast(Library, subject.library)]} {version}",
+    )
 
 
 def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
@@ -107,16 +112,6 @@ def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
 
 def _version(subject: SubjectRow) -> str:
     return version_text(subject.version, subject.commit)
-
-
-def _end(subject: SubjectRow, name: str) -> UpgradeEnd:
-    return UpgradeEnd(
-        subject=subject.name,
-        version=_version(subject),
-        source=subject.source,
-        build_profile_label=subject.build_profile_label,
-        label=f"{TITLES[cast(Library, subject.library)]} {name}",
-    )
 
 
 def meant(known: Collection[SubjectRow], library: str, text: str) -> SubjectRow:

@@ -1,20 +1,26 @@
 """Upgrades: which there are, and what each cost."""
 
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from kexbench.analysis.attribution import attribute
 from kexbench.analysis.estimates import RELEVANT
-from kexbench.api.dependencies import TheStore
+from kexbench.analysis.sentences import sentence
+from kexbench.analysis.upgrade import judge
+from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before
-from kexbench.api.upgrade_ends import Neighbours, neighbours
+from kexbench.api.upgrade_data import cells_of_upgrade, missing_cells
+from kexbench.api.upgrade_ends import Neighbours, end_of, meant, neighbours
 from kexbench.api.upgrade_models import UpgradePage, UpgradeView
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeReport
-from kexbench.store.port import Selection
+from kexbench.planning.catalogue import released_between
+from kexbench.store.port import HostKindRow, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 End = Annotated[
@@ -53,6 +59,7 @@ def upgrades(
 @router.get("/upgrades/report", operation_id="upgrade_report")
 def upgrade_report(
     store: TheStore,
+    catalogue: TheCatalogue,
     library: Library,
     before: End,
     after: End,
@@ -61,7 +68,29 @@ def upgrade_report(
     relevant: Relevant = RELEVANT,
 ) -> UpgradeReport:
     """What the step from one version to another cost in every cell that has both, and what the moves have in common."""
-    raise ProblemError(HTTPStatus.NOT_IMPLEMENTED, "not yet")
+    subjects = [row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,)))]
+    first, second = meant(subjects, library, before), meant(subjects, library, after)
+    if first.name == second.name:
+        detail = f"{before} and {after} are the same: {first.name}"
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name two versions")
+    kinds = _kinds(store, pool, cpu_model)
+    ends = end_of(first), end_of(second)
+    cells = cells_of_upgrade(store, library, first.name, second.name, kinds=kinds)
+    judged = judge(cells, relevant)
+    factors = attribute(cells, judged, relevant)
+    between = released_between(catalogue, library, first.version_key, second.version_key)
+    return UpgradeReport(
+        library=library,
+        before=ends[0],
+        after=ends[1],
+        relevant=relevant,
+        sentence=sentence(*ends, judged, factors),
+        cells=judged,
+        factors=factors,
+        missing=tuple(missing_cells(store, first, second, kinds=kinds)),
+        defaults=_notes((version, entry.defaults) for version, entry in between),
+        security=_notes((version, entry.security) for version, entry in between),
+    )
 
 
 def _view(found: Neighbours) -> UpgradeView:
@@ -69,3 +98,15 @@ def _view(found: Neighbours) -> UpgradeView:
     return UpgradeView(
         library=found.library, before=before, after=after, measured_at=found.measured_at, cells=found.cells
     )
+
+
+def _kinds(store: Store, pool: str | None, cpu_model: str | None) -> list[HostKindRow] | None:
+    """Those that were asked for; None where any will do."""
+    if pool is None and cpu_model is None:
+        return None
+    return [kind for kind in store.host_kinds() if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model)]
+
+
+def _notes(told: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """`3.5.0: hybrid groups with ML-KEM are preferred`, each once."""
+    return tuple(dict.fromkeys(f"{version}: {note}" for version, notes in told for note in notes))

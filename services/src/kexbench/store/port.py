@@ -168,16 +168,16 @@ class Selection:
     pool: str | None = None
     cpu_model: str | None = None
     libraries: tuple[str, ...] = ()
-    subjects: tuple[str, ...] = ()
-    """By their names."""
     case_id: str | None = None
     run_id: str | None = None
-    runs: tuple[str, ...] = ()
-    """All that these have, not of each cell the newest run alone."""
     sentinel: bool = False
     before: datetime | None = None
     variants: bool = False
     """Whether relinks and copies are read without a run's name."""
+    subjects: tuple[str, ...] = ()
+    """By their names."""
+    runs: tuple[str, ...] = ()
+    """All that these have, not of each cell the newest run alone."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,287 @@
+"""Upgrades from rows of a real store: which are known, which runs speak for them, and what their report says."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
+from kexbench.api.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THROUGH_SENTINEL
+from kexbench.api.upgrade_data import cells_of_upgrade
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.plans import SENTINEL
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Negotiated
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.documents import DocumentError, Fault
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import HostKindRow
+from tests.api.conftest import SECRET, ClientOf, assert_problem
+from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
+
+ONE, TWO, THREE = "fake@1.0", "fake@1.1", "fake@1.2"
+VERSIONS = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]").replace("invocations: 6", "invocations: 10")
+FROZEN = a_kit("openssl@system", version="3.0.2")
+OTHER_CPU = HOST.model_copy(update={"cpu_model": "Other CPU"})
+CATALOGUE = """\
+apiVersion: kexbench.dev/v1
+kind: Catalogue
+libraries:
+  fake:
+    - { source: "1.0", version: "1.0", defaults: [old news] }
+    - { source: "1.1", version: "1.1", security: [CVE-1, CVE-2] }
+    - { source: "1.2", version: "1.2", defaults: [one key share more], security: [CVE-3] }
+    - { source: "1.3", version: "1.3", defaults: [news to come] }
+"""
+
+
+@pytest.fixture
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+    app = create_app(
+        empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
+    )
+    with client_of(app) as client:
+        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        yield client
+
+
+def measured(
+    store: ClickHouseStore,
+    run_id: str,
+    costs: Mapping[str, float],
+    *,
+    day: int = 0,
+    cases: tuple[str, ...] = (RSA, ECDSA),
+    count: int = 10,
+    spec: str = VERSIONS,
+    kits: Mapping[str, KitManifest] | None = None,
+    harness: int | None = None,
+    **run_fields: Any,
+) -> Run:
+    """A run in which each subject costs so many times 1 ms, with a little noise of its own."""
+    run = a_run(run_id, spec=spec, created_at=NOON + timedelta(days=day), kits=kits, **run_fields)
+    if harness is not None:
+        run = run.model_copy(update={"plan": run.plan.model_copy(update={"harness_version": harness})})
+    store.add_run(run)
+    host = run_fields.get("host", HOST)
+    for place, case_id in enumerate(cases):
+        for number in range(count):
+            cpu_ns = {
+                name: 1e6 * cost * (1 + 0.0003 * ((7 * number + 3 * place + 5 * nth) % 11 - 5))
+                for nth, (name, cost) in enumerate(costs.items())
+            }
+            store.add_invocation(run, an_invocation(run, number, case_id=case_id, cpu_ns=cpu_ns, host=host))
+    return run
+
+
+def report(client: httpx.Client, before: str = "1.0", after: str = "1.1", **asked: Any) -> dict[str, Any]:
+    response = client.get("/upgrades/report", params={"library": "fake", "before": before, "after": after, **asked})
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def cell(found: dict[str, Any], case_id: str = RSA) -> dict[str, Any]:
+    (one,) = [cell for cell in found["cells"] if cell["case_id"] == case_id]
+    return one  # type: ignore[no-any-return]
+
+
+def names(store: ClickHouseStore) -> dict[str, str]:
+    return {row.source: row.name for row in store.subjects()}
+
+
+def test_a_planted_step_is_told_with_its_cells_sides_and_notes(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.02})
+    found = report(client)
+    assert (found["before"]["label"], found["after"]["label"]) == ("fake 1.0", "fake 1.1")
+    assert (found["library"], found["relevant"], found["missing"]) == ("fake", 0.005, [])
+    assert [one["case_id"] for one in found["cells"]] == [RSA, ECDSA]
+    for one in found["cells"]:
+        assert (one["verdict"], one["paired"], one["invocations"]) == ("more", True, 10)
+        assert (one["run_ids"], one["warnings"]) == (["one"], [])
+        assert one["move"]["low"] < 1.02 < one["move"]["high"]
+        assert one["client"]["ratio"] == pytest.approx(1.02, abs=0.002)
+        assert one["server"]["ratio"] == pytest.approx(1.02, abs=0.002)
+        assert one["before_ns"] == pytest.approx(1e6, rel=0.002)
+        assert one["after_ns"] == pytest.approx(1.02e6, rel=0.002)
+    assert found["sentence"].startswith("fake 1.0 → 1.1: 2 of 2 cases cost more, by ")
+    assert found["defaults"] == []
+    assert found["security"] == ["1.1: CVE-1", "1.1: CVE-2"]
+    longer = report(client, "1.0", "1.2")
+    assert longer["defaults"] == ["1.2: one key share more"]
+    assert longer["security"] == ["1.1: CVE-1", "1.1: CVE-2", "1.2: CVE-3"]
+    backwards = report(client, "1.2", "1.0")
+    assert (backwards["defaults"], backwards["security"]) == ([], [])
+    assert {one["verdict"] for one in backwards["cells"]} == {"less"}
+    assert {one["verdict"] for one in report(client, "1.1", "1.2")["cells"]} == {"same"}
+    assert {one["verdict"] for one in report(client, relevant=0.05)["cells"]} == {"same"}
+
+
+def test_a_run_that_interleaved_both_speaks_however_much_was_measured_of_one_since(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "both", {ONE: 1.0, TWO: 1.02})
+    measured(empty_store, "later", {TWO: 2.0, THREE: 2.02}, day=1, cases=(RSA,))
+    measured(empty_store, "broken off", {ONE: 1.0, TWO: 3.0}, day=2, count=2)
+    for one in report(client)["cells"]:
+        assert (one["run_ids"], one["paired"], one["warnings"]) == (["both"], True, [])
+        assert one["move"]["ratio"] == pytest.approx(1.02, abs=0.002)
+    assert cell(report(client, "1.1", "1.2"))["run_ids"] == ["later"]
+    measured(empty_store, "newest", {ONE: 1.0, TWO: 1.03}, day=3)
+    assert cell(report(client))["run_ids"] == ["newest"]
+
+
+def test_versions_of_different_runs_are_compared_through_the_same_sentinel_in_nanoseconds(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    kits = {SENTINEL: FROZEN}
+    measured(empty_store, "one", {ONE: 1.0, SENTINEL: 2.0}, kits=kits)
+    measured(empty_store, "two", {TWO: 1.1, SENTINEL: 2.2}, kits=kits, day=1)
+    one = cell(report(client))
+    assert (one["warnings"][0], one["paired"], one["run_ids"]) == (THROUGH_SENTINEL, False, ["one", "two"])
+    assert one["move"]["ratio"] == pytest.approx(1, abs=0.002)
+    assert one["after_ns"] == pytest.approx(1.1e6, rel=0.002)
+    assert one["before_ns"] == pytest.approx(1.1e6, rel=0.002)
+
+
+def test_versions_of_different_runs_without_a_sentinel_are_marked_and_those_of_another_harness_not_judged(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0})
+    measured(empty_store, "two", {TWO: 1.1}, day=1)
+    measured(empty_store, "three", {THREE: 1.1}, day=2, harness=1)
+    one = cell(report(client))
+    assert (one["warnings"][0], one["verdict"]) == (DIFFERENT_RUN, "more")
+    other = cell(report(client, "1.1", "1.2"))
+    assert (other["warnings"], other["verdict"], other["move"]) == ([DIFFERENT_RUN, DIFFERENT_HARNESS], "unlike", None)
+
+
+def test_default_settings_that_chose_something_else_are_not_judged(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_run(spec=VERSIONS.replace("[TLSv1.2]", "[default]").replace("[RSA, ECDHE-ECDSA]", "[default-RSA]"))
+    empty_store.add_run(run)
+    (case,) = run.plan.cases
+    for number in range(6):
+        found = an_invocation(run, number, case_id=case.case_id, cpu_ns={ONE: 1e6 + number, TWO: 1.1e6 + number})
+        ours: dict[str, Negotiated] = {
+            name: chosen.model_copy(update={"group": "X25519" if name == ONE else "X25519MLKEM768"})
+            for name, chosen in found.negotiated.items()
+        }
+        empty_store.add_invocation(run, found.model_copy(update={"negotiated": ours}))
+    one = cell(report(client), case.case_id)
+    assert one["verdict"] == "unlike"
+    assert one["warnings"] == ["negotiated differently: group X25519MLKEM768 instead of X25519"]
+
+
+def test_host_kinds_are_never_mixed_and_can_be_asked_for(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, "here", {ONE: 1.0, TWO: 1.02}, cases=(RSA,))
+    measured(empty_store, "there", {ONE: 1.0, TWO: 1.0}, cases=(RSA,), host=OTHER_CPU, day=1)
+    measured(empty_store, "alone", {ONE: 9.0}, host=HOST.model_copy(update={"cpu_model": "Third"}), day=2)
+    found = report(client)
+    verdicts = {one["cpu_model"]: one["verdict"] for one in found["cells"]}
+    assert verdicts == {"Other CPU": "same", HOST.cpu_model: "more"}
+    assert [one["cpu_model"] for one in found["cells"]] == ["Other CPU", HOST.cpu_model]
+    assert found["missing"] == []
+    only = report(client, cpu_model=HOST.cpu_model, pool="local")["cells"]
+    assert [one["cpu_model"] for one in only] == [HOST.cpu_model]
+    assert report(client, pool="elsewhere")["cells"] == []
+    kinds = [HostKindRow("local", "Other CPU")]
+    (data,) = cells_of_upgrade(empty_store, "fake", names(empty_store)["1.0"], names(empty_store)["1.1"], kinds=kinds)
+    assert (data.cpu_model, data.run_ids) == ("Other CPU", ("there",))
+
+
+def test_of_one_run_alone_nothing_else_is_read(empty_store: ClickHouseStore) -> None:
+    measured(empty_store, "old", {ONE: 1.0, TWO: 1.02})
+    measured(empty_store, "new", {ONE: 1.0, TWO: 1.0}, day=1)
+    named = names(empty_store)
+    found = cells_of_upgrade(empty_store, "fake", named["1.0"], named["1.1"], run_id="old")
+    assert [one.run_ids for one in found] == [("old",)] * 2
+    assert {len(one.before["both"]) for one in found} == {10}
+    assert all(key.startswith("old/") for one in found for key in one.after["server"])
+    assert cells_of_upgrade(empty_store, "fake", named["1.0"], named["1.1"], run_id="none") == []
+
+
+def test_a_case_that_one_version_lacks_is_missing_with_the_reason(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = measured(empty_store, "one", {ONE: 1.0, TWO: 1.0}, cases=(RSA,))
+    lacking = an_invocation(run, case_id=ECDSA, cpu_ns={ONE: 1e6}, outcomes=[an_outcome(TWO)])
+    empty_store.add_invocation(run, lacking)
+    measured(empty_store, "two", {THREE: 1.0}, day=1, cases=(ECDSA,))
+    (missing,) = report(client)["missing"]
+    assert (missing["case_id"], missing["version"]) == (ECDSA, "1.1")
+    assert missing["reason"] == "unsupported: no such group"
+    found = report(client, "1.1", "1.2")
+    assert found["cells"] == []
+    assert "nothing to compare" in found["sentence"]
+    assert [(one["case_id"], one["version"], one["reason"]) for one in found["missing"]] == [
+        (RSA, "1.2", "not measured"),
+        (ECDSA, "1.1", "unsupported: no such group"),
+    ]
+
+
+def test_versions_are_named_by_version_source_or_unique_name_and_what_is_meant_must_be_clear(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    spec = VERSIONS.replace("[1.0, 1.1, 1.2]", "[1.0+seed=1, 1.0+seed=2, 1.1]")
+    measured(empty_store, "one", {"fake@1.0+seed=1": 1.0, "fake@1.0+seed=2": 1.0, TWO: 1.0}, spec=spec)
+    named = names(empty_store)
+    for before in ("1.0+seed=1", "fake@1.0+seed=1", named["1.0+seed=1"]):
+        assert report(client, before)["before"]["subject"] == named["1.0+seed=1"]
+    sources = report(client, "1.0+seed=1", "1.0+seed=2")
+    assert "(1.0+seed=1) → 1.0 (1.0+seed=2)" in sources["sentence"]
+
+    def asked(**changes: str) -> httpx.Response:
+        return client.get(
+            "/upgrades/report", params={"library": "fake", "before": "1.0+seed=1", "after": "1.1"} | changes
+        )
+
+    ambiguous = asked(before="1.0")
+    assert_problem(ambiguous, 422, named["1.0+seed=1"], named["1.0+seed=2"])
+    assert_problem(asked(after="9.9"), 404, "no numbers of fake 9.9", "1.1, 1.0")
+    assert "kexbench run" in asked(after="9.9").json()["remedy"]
+    assert_problem(asked(library="gnutls"), 404, "there are some of none")
+    assert_problem(asked(after="1.0+seed=1"), 422, "are the same")
+    assert_problem(asked(library="nss"), 422, "query.library")
+
+
+def test_neighbours_are_listed_newest_first_and_page_by_page(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    assert client.get("/upgrades").json() == {"upgrades": [], "next_before": None}
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
+    measured(empty_store, "two", {TWO: 1.0, THREE: 1.0}, cases=(RSA,), day=1)
+    profiles = {"fake@1.2": a_kit("fake@1.2", flags="-O3")}
+    measured(empty_store, "elsewhere", {THREE: 1.0}, kits=profiles, host=OTHER_CPU, day=2)
+
+    def listed(**asked: Any) -> list[tuple[str, str, int]]:
+        found = client.get("/upgrades", params=asked).json()["upgrades"]
+        return [(one["before"]["version"], one["after"]["version"], one["cells"]) for one in found]
+
+    assert listed() == [("1.1", "1.2", 1), ("1.0", "1.1", 2)]
+    assert listed(library="fake") == listed()
+    assert listed(library="openssl") == []
+    page = client.get("/upgrades", params={"limit": 1}).json()
+    assert [one["after"]["version"] for one in page["upgrades"]] == ["1.2"]
+    assert [one[1] for one in listed(limit=1, before=page["next_before"])] == ["1.1"]
+    measured(empty_store, "profile", {ONE: 1.0, TWO: 1.0, THREE: 1.0}, kits=profiles, cases=(RSA,), day=3)
+    ends = [one for one in client.get("/upgrades").json()["upgrades"] if "-O3" in one["after"]["build_profile_label"]]
+    assert [one["before"]["version"] for one in ends] == ["1.1"]
+
+
+def test_a_catalogue_with_faults_is_a_problem_that_names_them(
+    empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    def broken() -> Any:
+        raise DocumentError("libraries.yaml", [Fault(3, 5, "libraries", "unknown field")])
+
+    with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, catalogue=broken)) as client:
+        address = f"{API_PREFIX}/upgrades/report?library=fake&before=1&after=2"
+        assert_problem(client.get(address), 503, "libraries.yaml:3:5")
