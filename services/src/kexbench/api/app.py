@@ -102,13 +102,12 @@ def create_app(
     pages: Path | None,
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
+    catalogue: Callable[[], Catalogue] = _no_catalogue,
     scorecard_file: Path | None = None,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring; `scorecard_file` is what `make scorecard` wrote, if anything."""
-    catalogue: Callable[[], Catalogue] = _no_catalogue,
-    ring; `catalogue` is the one that is installed."""
+    ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -120,8 +119,7 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.doorbell, app.state.scorecard = doorbell, scorecard_file
-    app.state.doorbell, app.state.catalogue = doorbell, catalogue
+    app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.verdicts = Verdicts(store)
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)

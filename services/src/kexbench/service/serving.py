@@ -86,11 +86,15 @@ class Service:
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
-<<<<<<< HEAD
-        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell, settings.scorecard)
-=======
-        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell, installation.catalogue)
->>>>>>> wt-UPG
+        app = create_app(
+            self.store,
+            gatekeeper,
+            pages,
+            supplies,
+            self.doorbell,
+            catalogue=installation.catalogue,
+            scorecard_file=settings.scorecard,
+        )
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = _Server(config)
 
