@@ -27,6 +27,7 @@ export const paths = {
     linkOptions({ to: "/upgrades/$library/$before/$after", params: { library, before, after }, search }),
   alerts: (search: AlertsSearch = {}) => linkOptions({ to: "/alerts", search }),
   alert: (alertId: string) => linkOptions({ to: "/alerts/$alertId", params: { alertId } }),
+  scorecard: () => linkOptions({ to: "/scorecard" }),
   queue: () => linkOptions({ to: "/queue" }),
   commits: (search: CommitsSearch = {}) => linkOptions({ to: "/commits", search }),
   bisections: (search: BisectionsSearch = {}) => linkOptions({ to: "/bisections", search }),

@@ -90,6 +90,12 @@ const alert = createRoute({
   component: lazyRouteComponent(() => import("@/pages/alert"), "AlertPage"),
 });
 
+const scorecard = createRoute({
+  getParentRoute: () => root,
+  path: "/scorecard",
+  component: lazyRouteComponent(() => import("@/pages/scorecard"), "ScorecardPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => root,
   path: "/queue",
@@ -132,6 +138,7 @@ export const router = createRouter({
     commits,
     bisections,
     bisection,
+    scorecard,
   ]),
   parseSearch,
   stringifySearch,

@@ -47,7 +47,7 @@ export function Heatmap({ label, model, metric, host }: Props) {
           onFocus={explain}
           onKeyDown={walk}
         >
-          <Head model={model} />
+          <Head model={model} host={host} />
           <tbody>
             {model.rows.map((row, index) => (
               <Row
@@ -68,7 +68,7 @@ export function Heatmap({ label, model, metric, host }: Props) {
   );
 }
 
-function Head({ model }: { model: HeatModel }) {
+function Head({ model, host }: { model: HeatModel; host: HostChoice }) {
   return (
     <thead>
       <tr>
@@ -91,11 +91,32 @@ function Head({ model }: { model: HeatModel }) {
               .filter(Boolean)
               .join("; ")}
           >
-            {versionText(subject)} <small>{shortOrigin(subject)}</small>
+            <Version subject={subject} prior={model.priors.get(subject.subject)} host={host} />{" "}
+            <small>{shortOrigin(subject)}</small>
           </th>
         ))}
       </tr>
     </thead>
+  );
+}
+
+interface VersionProps {
+  subject: SubjectView;
+  prior: SubjectView | undefined;
+  host: HostChoice;
+}
+
+/** Leads to what the step to it cost in all cases. */
+function Version({ subject, prior, host }: VersionProps) {
+  const name = versionText(subject);
+  if (!prior) return name;
+  return (
+    <Link
+      {...paths.upgrade(subject.library, prior.subject, subject.subject, host)}
+      title={`What the upgrade from ${versionText(prior)} to ${name} cost`}
+    >
+      {name}
+    </Link>
   );
 }
 

@@ -40,6 +40,7 @@ export function Layout() {
           <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
             Bisections
           </Link>
+          <Link {...paths.scorecard()}>Scorecard</Link>
         </nav>
       </header>
       <main id="content" tabIndex={-1}>

@@ -13,14 +13,14 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
     <>
       <ul className="legend-line">
         <li>
-          <i className="more" aria-hidden /> <i className="less" aria-hidden /> both sides together: more
-          time, less time
+          <i className="mark more" aria-hidden /> <i className="mark less" aria-hidden /> both sides together:
+          more time, less time
         </li>
         <li>
-          <i className="client" aria-hidden /> client
+          <i className="mark client" aria-hidden /> client
         </li>
         <li>
-          <i className="server" aria-hidden /> server
+          <i className="mark server" aria-hidden /> server
         </li>
         <li>Bars: 95% intervals.</li>
       </ul>
