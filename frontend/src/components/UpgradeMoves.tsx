@@ -2,13 +2,17 @@
 import { Link } from "@tanstack/react-router";
 import type { UpgradeCell } from "@/api/generated";
 import { MoveChart } from "@/charts/MoveChart";
-import { changeInWords, percentInterval } from "@/format";
+import { changeInWords, count, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { hostLabel } from "./HostSelect";
 import { isOnSeveral, keyOf, marksOf, sidesText } from "./upgrade-model";
 
+/** More would be no picture any more. */
+const DRAWN = 40;
+
 export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
   const several = isOnSeveral(cells);
+  const left = cells.length - DRAWN;
   return (
     <>
       <ul className="legend-line">
@@ -26,7 +30,7 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
       </ul>
       <MoveChart
         label="Cases that moved"
-        lines={cells.map((cell) => ({
+        lines={cells.slice(0, DRAWN).map((cell) => ({
           key: keyOf(cell),
           name: (
             <>
@@ -46,6 +50,7 @@ export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
           ),
         }))}
       />
+      {left > 0 && <p>{count(left, "comparison")} moved less.</p>}
     </>
   );
 }

@@ -95,11 +95,10 @@ function groupTitle({ cause }: AlertSummary): string {
   return cause.kind === "stale" ? STALE : libraryTitle(cause.library ?? "");
 }
 
-/** "up to +8.4% [+8.0%, +8.8%] in 6 cases, Example CPU 9000" */
-export function extentOf({ most, cells, cpu_models }: AlertSummary): string {
+/** "up to +8.4% [+8.0%, +8.8%]" */
+export function mostOf({ most, cells }: Pick<AlertSummary, "most" | "cells">): string {
   if (!most) return "";
-  const size = `${percent(most.ratio)} ${percentInterval(most.low, most.high)}`;
-  return `${cells > 1 ? "up to " : ""}${size} in ${count(cells, "case")}, ${cpu_models.join("; ")}`;
+  return `${cells > 1 ? "up to " : ""}${percent(most.ratio)} ${percentInterval(most.low, most.high)}`;
 }
 
 /** "due 1 Dec 2026", "overdue since 1 Dec 2026"; `today` as a date such as 2026-12-01. */
@@ -226,14 +225,14 @@ export function outcomeChip(outcome: Outcome): string {
   }
 }
 
-/** "of 12 cases none looked slower", "of 12 cases 2 looked slower, 1 faster, 3 can’t be resolved" */
+/** "of 12 comparisons none looked slower", "of 12 comparisons 2 looked slower, 1 faster, 3 can’t be resolved" */
 export function judgedText({ compared, more, less, unresolved }: JudgedUpgrade): string {
   const parts = [
     `${more === 0 ? "none" : more} looked slower`,
     less > 0 ? `${less} faster` : "",
     unresolved > 0 ? `${unresolved} can’t be resolved` : "",
   ];
-  return `of ${count(compared, "case")} ${parts.filter(Boolean).join(", ")}`;
+  return `of ${count(compared, "comparison")} ${parts.filter(Boolean).join(", ")}`;
 }
 
 export function outcomeText(outcome: Outcome): string {

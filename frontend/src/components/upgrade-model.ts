@@ -9,7 +9,7 @@ import type {
   UpgradeReport,
 } from "@/api/generated";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
-import { count, percent, percentInterval, share, significant } from "@/format";
+import { percent, percentInterval, share, significant } from "@/format";
 
 const HANDSHAKES_PER_S = 10_000;
 const NS_PER_S = 1e9;
@@ -27,11 +27,11 @@ export function nameOf({ label }: Pick<UpgradeEnd, "label">): string {
   return label.slice(label.indexOf(" ") + 1);
 }
 
-/** The sentence below a heading that names the versions already. */
-export function storyOf({ before, sentence }: Pick<UpgradeReport, "before" | "sentence">): string {
-  const story = sentence.startsWith(`${before.label} `)
-    ? sentence.slice(sentence.indexOf(": ") + 2)
-    : sentence;
+const NAMED = /^[^:]* → [^:]*: /;
+
+/** A sentence of an upgrade, below a heading that names the versions already. */
+export function storyOf({ sentence }: { sentence: string }): string {
+  const story = sentence.replace(NAMED, "");
   return story.charAt(0).toUpperCase() + story.slice(1);
 }
 
@@ -143,7 +143,7 @@ export function factorTitle({ dimension, value, side, words }: Factor): string {
 
 /** "+6.2% [+5.8%, +6.6%]; 6 of the 8 cases that have it moved; explains 91% of all differences" */
 export function factorText({ ratio, low, high, cells, moved = 0, explained }: Factor): string {
-  const having = `${moved} of the ${count(cells, "case")} that ${cells === 1 ? "has" : "have"} it moved`;
+  const having = `${moved} of the ${cells} that ${cells === 1 ? "has" : "have"} it moved`;
   return `${moveText({ ratio, low, high })}; ${having}; explains ${Math.round(100 * explained)}% of all differences`;
 }
 
@@ -167,6 +167,15 @@ export function gapsOf(missing: readonly MissingCell[]): Gap[] {
     found.set(key, gap);
   }
   return [...found.values()];
+}
+
+/** "changes below 0.91% to 39% go unseen" */
+export function blindText(cells: readonly UpgradeCell[]): string {
+  const limits = cells.flatMap(({ resolves }) => resolves ?? []).sort((a, b) => a - b);
+  const ends = [
+    ...new Set([limits[0], limits.at(-1)].flatMap((one) => (one === undefined ? [] : share(one)))),
+  ];
+  return ends.length === 0 ? "there are too few invocations" : `changes below ${ends.join(" to ")} go unseen`;
 }
 
 export function runIdsOf(cells: readonly UpgradeCell[]): string[] {

@@ -2,15 +2,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertDetail } from "@/api/generated";
-import { alertOptions, runOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { alertOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertCells } from "@/components/AlertCells";
 import { AlertControls } from "@/components/AlertControls";
 import { AlertEvents } from "@/components/AlertEvents";
 import { AlertStatus } from "@/components/AlertStatus";
 import { endOf, subjectOf, termsOf } from "@/components/alert-model";
-import { questionsOf } from "@/components/bisection-model";
-import { FindCommit } from "@/components/FindCommit";
-import { dateTime } from "@/format";
+import { FindCommitOfRun } from "@/components/FindCommitOfRun";
+import { storyOf } from "@/components/upgrade-model";
+import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import { Facts, Lines } from "@/ui/Fields";
 import { Failed, Loading } from "@/ui/Notes";
@@ -50,8 +50,11 @@ function Findings({ found }: { found: AlertDetail }) {
       <h1>
         {subjectOf(alert)} <AlertStatus status={alert.status} />
       </h1>
-      <p className="answer">{alert.sentence}</p>
+      <p className="answer">{storyOf(alert)}</p>
       {cause.kind === "stale" && <p className="said bad">{cause.after}</p>}
+      {events.filter((one) => one.finding).length > 1 && alert.cells.length > 0 && (
+        <p>Found more than once: {count(alert.cells.length, "comparison")} by now.</p>
+      )}
       <p>{termsOf(alert, today).join("; ")}</p>
       <AlertControls key={alert.alert_id} found={found} />
       {alert.cells.length > 0 && (
@@ -67,7 +70,7 @@ function Findings({ found }: { found: AlertDetail }) {
               Everything about this upgrade
             </Link>
           </p>
-          <Commits runId={alert.run_ids[0]} />
+          <FindCommitOfRun runId={alert.run_ids[0]} />
         </>
       )}
       <AlertEvents events={events} />
@@ -96,21 +99,4 @@ function Findings({ found }: { found: AlertDetail }) {
       </section>
     </>
   );
-}
-
-/** Between two commits of a library, the one that did it can be searched for. */
-function Commits({ runId }: { runId: string | undefined }) {
-  const run = useQuery({
-    ...runOptions({ path: { run_id: runId ?? "" } }),
-    enabled: runId !== undefined,
-  }).data;
-  if (!run) return null;
-  return questionsOf(run).map((question) => (
-    <FindCommit
-      key={`${question.repository} ${question.good} ${question.bad}`}
-      question={question}
-      specText={run.spec_text}
-      pools={run.summary.pools}
-    />
-  ));
 }

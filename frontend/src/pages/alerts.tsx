@@ -4,9 +4,10 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AlertPage, AlertSummary } from "@/api/generated";
 import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { AlertStatus } from "@/components/AlertStatus";
-import { extentOf, groupsOf, statusChoices, subjectOf, termsOf, wantedOf } from "@/components/alert-model";
+import { groupsOf, mostOf, statusChoices, subjectOf, termsOf, wantedOf } from "@/components/alert-model";
 import { Judgements } from "@/components/Judgements";
-import { dateTime } from "@/format";
+import { storyOf } from "@/components/upgrade-model";
+import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
 import type { AlertsSearch } from "@/search";
 import { Select } from "@/ui/Fields";
@@ -113,11 +114,12 @@ function OneAlert({ alert }: { alert: AlertSummary }) {
       <h3>
         <Link {...paths.alert(alert.alert_id)}>{subjectOf(alert)}</Link> <AlertStatus status={alert.status} />
       </h3>
-      <p className="said">{alert.sentence}</p>
+      <p className="said">{storyOf(alert)}</p>
       {cause.kind === "stale" && <p className="said bad">{cause.after}</p>}
       {alert.most && (
         <p>
-          <b className="verdict more">{extentOf(alert)}</b>
+          <b className="verdict more">{mostOf(alert)}</b> in {count(alert.cells, "comparison")} on{" "}
+          {alert.cpu_models.join("; ")}
         </p>
       )}
       <p>

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Factor, MissingCell, UpgradeReport } from "@/api/generated";
+import type { Factor, MissingCell, UpgradeCell, UpgradeReport } from "@/api/generated";
 import {
   alertsOptions,
   filtersOptions,
@@ -10,12 +10,14 @@ import {
 } from "@/api/generated/@tanstack/react-query.gen";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
+import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { libraryOf } from "@/components/libraries";
 import { UpgradeMoves } from "@/components/UpgradeMoves";
 import { UpgradeTable } from "@/components/UpgradeTable";
 import {
   alertOf,
+  blindText,
   factorInk,
   factorText,
   factorTitle,
@@ -78,6 +80,7 @@ function Report({ report }: { report: UpgradeReport }) {
       {report.factors.length > 0 && <Shared factors={report.factors} />}
       <Moved cells={cells} />
       <Rest cells={cells} />
+      <FindCommitOfRun runId={cells.moved[0]?.run_ids[0]} />
       <Changed title="What those get who configure nothing" changes={report.defaults} />
       <Changed title="What the upgrade mends" changes={report.security} />
       {report.missing.length > 0 && <Missing missing={report.missing} />}
@@ -151,38 +154,47 @@ function Moved({ cells: { moved } }: { cells: Sorted }) {
     <section>
       <h2>What moved</h2>
       <UpgradeMoves cells={moved} />
-      <UpgradeTable label="Cases that moved" cells={moved} />
+      <Numbers label="The same in numbers" cells={moved} />
     </section>
   );
 }
 
-function Rest({ cells: { moved, unresolved, same, unlike } }: { cells: Sorted }) {
+function Rest({ cells: { unresolved, same, unlike } }: { cells: Sorted }) {
   return (
     <>
       {unlike.length > 0 && (
         <section>
           <h2>Not the same in both versions</h2>
-          <p>Both handshakes were measured, but they are not alike, so nothing is said of their costs.</p>
+          <p>Both were measured, but the handshakes are not alike: nothing is said of their costs.</p>
           <UpgradeTable label="Cases that are not alike" cells={unlike} />
         </section>
       )}
       {unresolved.length > 0 && (
         <section>
           <h2>What can’t be told from no change</h2>
-          <p>The intervals are too wide; more invocations make them narrower.</p>
-          <UpgradeTable label="Cases that can’t be resolved" cells={unresolved} />
+          <p>
+            In {count(unresolved.length, "comparison")} {blindText(unresolved)}. More invocations see more.
+          </p>
+          <Numbers label="Those that can’t be resolved" cells={unresolved} />
         </section>
       )}
       {same.length > 0 && (
         <section>
           <h2>What did not move</h2>
-          <details open={moved.length === 0}>
-            <summary>{count(same.length, "case")} without a change</summary>
-            <UpgradeTable label="Cases without a change" cells={same} />
-          </details>
+          <p>{count(same.length, "comparison")} without a change.</p>
+          <Numbers label="Those without a change" cells={same} />
         </section>
       )}
     </>
+  );
+}
+
+function Numbers({ label, cells }: { label: string; cells: UpgradeCell[] }) {
+  return (
+    <details>
+      <summary>{label}</summary>
+      <UpgradeTable label={label} cells={cells} />
+    </details>
   );
 }
 

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, UpgradeView } from "@/api/generated";
 import { filtersOptions, upgradesOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { libraryOf } from "@/components/libraries";
+import { libraryOf, libraryTitle } from "@/components/libraries";
 import { UpgradeStory } from "@/components/UpgradeStory";
 import { titleOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
@@ -14,8 +14,6 @@ import { useTitle } from "@/ui/title";
 
 const route = getRouteApi("/upgrades");
 const PAGE = 30;
-/** Of so many of a library the story is told: each is a comparison of all its cells. */
-const TOLD = 3;
 
 export function UpgradesPage() {
   const { library, before } = route.useSearch();
@@ -65,13 +63,13 @@ function Upgrades({ upgrades }: { upgrades: UpgradeView[] }) {
   if (upgrades.length === 0) return <NothingYet />;
   return [...new Set(upgrades.map((one) => one.library))].map((library) => (
     <section key={library}>
-      <h2>{library}</h2>
+      <h2>{libraryTitle(library)}</h2>
       <ul className="runs">
         {upgrades
           .filter((one) => one.library === library)
-          .map((one, index) => (
+          .map((one) => (
             <li key={`${one.before.subject} ${one.after.subject}`} className="commit">
-              <OneUpgrade upgrade={one} isTold={index < TOLD} />
+              <OneUpgrade upgrade={one} />
             </li>
           ))}
       </ul>
@@ -79,7 +77,7 @@ function Upgrades({ upgrades }: { upgrades: UpgradeView[] }) {
   ));
 }
 
-function OneUpgrade({ upgrade, isTold }: { upgrade: UpgradeView; isTold: boolean }) {
+function OneUpgrade({ upgrade }: { upgrade: UpgradeView }) {
   const { library, before, after, measured_at, cells } = upgrade;
   return (
     <>
@@ -88,9 +86,9 @@ function OneUpgrade({ upgrade, isTold }: { upgrade: UpgradeView; isTold: boolean
       </h3>
       <p>
         {before.source} → {after.source}, measured <time dateTime={measured_at}>{dateTime(measured_at)}</time>
-        , {count(cells, "case")} in both
+        , {count(cells, "comparison")}
       </p>
-      {isTold && <UpgradeStory upgrade={upgrade} />}
+      <UpgradeStory upgrade={upgrade} />
     </>
   );
 }
