@@ -4,22 +4,25 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kexbench.api.cells import cases_in_order, subjects_in_order
+from kexbench.api.cells import cases_in_order, pairs_apart, subjects_in_order
 from kexbench.api.cells import cells as all_cells
 from kexbench.api.comparing import (
+    DIFFERENT_HARNESS,
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
     DIFFERENT_RUN,
     THROUGH_SENTINEL,
     Chosen,
+    Numbers,
     SentinelBatches,
     Sentinels,
+    best_runs,
 )
 from kexbench.api.models import Cell, Change
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
-from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
+from kexbench.store.port import AppearanceRow, OutcomeRow, SampleRow, SubjectRow
 from tests.builders import NOON, RSA, a_plan
 
 CASE = a_plan().case(RSA)
@@ -248,3 +251,49 @@ def test_default_settings_that_chose_something_else_are_marked() -> None:
     found = cells(samples(old, 100, case=case) + samples(new, 100, case=case), [], chosen=chosen)
     assert change_of(found, new).warnings == ["negotiated differently: group X25519MLKEM768 instead of X25519"]
     assert cell_of(found, new).negotiated == hybrid
+
+
+def test_neighbours_of_different_runs_are_compared_by_a_run_that_has_both() -> None:
+    old, new = a_subject("3.0"), a_subject("3.1")
+    rows = samples(old, 100, run="one") + samples(new, 200, run="two")
+    ((case_id, subject, against),) = pairs_apart(rows)
+    assert (case_id, subject, against) == (RSA, new.name, old.name)
+    both = tuple(
+        Numbers(one, "both", {unit: [value] * 3 for unit in "abcdef"}) for one, value in ((new, 103.0), (old, 100.0))
+    )
+    together = {(case_id, subject, against): (both[0], both[1])}
+    found = all_cells(rows, [], {}, {}, together=together)
+    change = change_of(found, new)
+    assert (change.ratio, change.paired, change.warnings) == (pytest.approx(1.03), True, [])
+    estimate = cell_of(found, new).estimate
+    assert estimate is not None
+    assert estimate.value == 202.5
+
+
+def test_runs_of_another_harness_are_marked() -> None:
+    old, new = a_subject("3.0"), a_subject("3.1")
+    rows = samples(old, 100, run="one") + samples(new, 200, run="two")
+    change = change_of(all_cells(rows, [], {}, {}, {"one": 1, "two": 2}), new)
+    assert change.warnings == [DIFFERENT_RUN, DIFFERENT_HARNESS]
+
+
+def appearance(subject: SubjectRow, run: str, *, day: int = 0, units: str = "abc") -> AppearanceRow:
+    return AppearanceRow(CASE, subject.name, "local", "CPU", run, NOON + timedelta(days=day), frozenset(units))
+
+
+def test_the_newest_run_that_interleaved_two_subjects_speaks_for_both() -> None:
+    old, new = a_subject("3.0"), a_subject("3.1")
+
+    def best(*rows: AppearanceRow) -> tuple[str, str] | None:
+        return best_runs(rows, new.name, old.name)
+
+    both = [appearance(old, "both"), appearance(new, "both")]
+    blocks = [appearance(old, "blocks", day=1, units="abc"), appearance(new, "blocks", day=1, units="xyz")]
+    few = [appearance(old, "few", day=2, units="ab"), appearance(new, "few", day=2, units="ab")]
+    alone = [appearance(old, "old", day=3), appearance(new, "new", day=4)]
+    assert best(*both, *blocks, *few, *alone) == ("both", "both")
+    assert best(*blocks, *few, *alone) == ("blocks", "blocks")
+    assert best(*few, *alone) == ("new", "old")
+    assert best(*few) == ("few", "few")
+    assert best(*both, appearance(old, "later", day=9), appearance(new, "later", day=9)) == ("later", "later")
+    assert best(alone[0]) is best() is None

@@ -82,6 +82,25 @@ def test_the_matrix_holds_a_cell_for_every_case_and_version(client: httpx.Client
     assert second["change"]["warnings"] == []
 
 
+def test_commits_that_were_measured_beside_each_other_are_compared_in_that_run(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    three = "fake@1.2"
+    spec = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
+    for day, (older, newer) in enumerate(((ONE, TWO), (TWO, three))):
+        run = a_run(f"day-{day}", spec=spec, created_at=NOON + timedelta(days=day))
+        empty_store.add_run(run)
+        for number in range(6):
+            cpu_ns = {older: (day + 1) * (1000 + number), newer: (day + 1) * (1020 + number)}
+            empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=cpu_ns))
+    found = {cell["subject"].partition("~")[0]: cell for cell in client.get("/matrix").json()["cells"]}
+    assert [found[name]["run_id"] for name in (ONE, TWO, three)] == ["day-0", "day-1", "day-1"]
+    for name in (TWO, three):
+        change = found[name]["change"]
+        assert (change["paired"], change["warnings"], change["verdict"]) == (True, [], "more")
+        assert 1.019 < change["ratio"] < 1.021
+
+
 def test_the_matrix_is_narrowed_by_host_library_and_metric(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     measured(empty_store, a_run())
     assert client.get("/matrix", params={"library": ["openssl"]}).json()["cells"] == []

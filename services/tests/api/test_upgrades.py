@@ -258,8 +258,9 @@ def test_neighbours_are_listed_newest_first_and_page_by_page(
     assert client.get("/upgrades").json() == {"upgrades": [], "next_before": None}
     measured(empty_store, "one", {ONE: 1.0, TWO: 1.0})
     measured(empty_store, "two", {TWO: 1.0, THREE: 1.0}, cases=(RSA,), day=1)
+    measured(empty_store, "three", {THREE: 1.0}, cases=(RSA,), day=2)
     profiles = {"fake@1.2": a_kit("fake@1.2", flags="-O3")}
-    measured(empty_store, "elsewhere", {THREE: 1.0}, kits=profiles, host=OTHER_CPU, day=2)
+    measured(empty_store, "elsewhere", {THREE: 1.0}, kits=profiles, host=OTHER_CPU, day=3)
 
     def listed(**asked: Any) -> list[tuple[str, str, int]]:
         found = client.get("/upgrades", params=asked).json()["upgrades"]
@@ -271,7 +272,7 @@ def test_neighbours_are_listed_newest_first_and_page_by_page(
     page = client.get("/upgrades", params={"limit": 1}).json()
     assert [one["after"]["version"] for one in page["upgrades"]] == ["1.2"]
     assert [one[1] for one in listed(limit=1, before=page["next_before"])] == ["1.1"]
-    measured(empty_store, "profile", {ONE: 1.0, TWO: 1.0, THREE: 1.0}, kits=profiles, cases=(RSA,), day=3)
+    measured(empty_store, "profile", {ONE: 1.0, TWO: 1.0, THREE: 1.0}, kits=profiles, cases=(RSA,), day=4)
     ends = [one for one in client.get("/upgrades").json()["upgrades"] if "-O3" in one["after"]["build_profile_label"]]
     assert [one["before"]["version"] for one in ends] == ["1.1"]
 

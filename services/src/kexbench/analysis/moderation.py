@@ -63,9 +63,9 @@ def fit_prior(variances: Vector, freedoms: Vector) -> Prior | None:
     low, high = np.log(_FREEDOMS)
     if _excess(logs, freedoms, np.exp(high))[0] <= 0:  # no more alike than chance allows
         return Prior(float(np.exp(_excess(logs, freedoms, np.exp(high))[1])), float(np.inf))
-    for _ in range(30):
+    for _ in range(20):
         middle = (low + high) / 2
-        low, high = (middle, high) if _excess(logs, freedoms, np.exp(middle))[0] > 0 else (low, middle)
+        low, high = (low, middle) if _excess(logs, freedoms, np.exp(middle))[0] > 0 else (middle, high)
     return Prior(float(np.exp(_excess(logs, freedoms, np.exp(low))[1])), float(np.exp(low)))
 
 
@@ -80,7 +80,10 @@ def _excess(logs: Vector, freedoms: Vector, prior: float) -> tuple[float, float]
     low, high = bounds[kind, 0], bounds[kind, 1]
     place = float(np.median(logs - means))
     for _ in range(30):
-        place += float((np.clip(logs - place, low, high) - means).mean())
+        step = float((np.clip(logs - place, low, high) - means).mean())
+        place += step
+        if abs(step) < 1e-6:
+            break
     cut = np.clip(logs - place, low, high) - means
     return float((cut**2).mean() - spreads.mean()), place
 

@@ -26,6 +26,7 @@ from kexbench.api import (
     reading,
     scheduling,
     scorecard,
+    series,
     supplying,
     upgrades,
     uploading,
@@ -44,8 +45,8 @@ from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
-    *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(alerts, scheduling, scorecard, supplying, upgrades, uploading, webhooks),
+    *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
+    *(scheduling, supplying, upgrades, uploading, webhooks, alerts, scorecard),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"

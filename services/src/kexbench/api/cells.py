@@ -1,13 +1,14 @@
 """Cells from rows: which numbers stand together, and what each is compared with."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from kexbench.analysis.estimates import compare, estimate_median
 from kexbench.api.comparing import Chosen, Numbers, Sentinels, batches_of, share_a_sentinel, warnings_of
 from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
+from kexbench.api.together import Pair, Together
 from kexbench.domain.cases import Case, CpuFeatures
 from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
 from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
@@ -67,20 +68,46 @@ def case_order(case: Case) -> tuple[int | str, ...]:
     )
 
 
+def pairs_apart(samples: Iterable[SampleRow]) -> list[Pair]:
+    """Those of a cell and the one that it is compared with whose numbers are of different runs."""
+    gathered = _gather(samples, [])
+    pairs = [(cell, previous) for cell, previous in _compared(gathered) if previous]
+    return [
+        (cell.case.case_id, cell.subject.name, previous.subject.name)
+        for cell, previous in pairs
+        if cell.run_id != previous.run_id
+    ]
+
+
 def cells(
-    samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow], frozen: Sentinels, negotiated: Chosen
+    samples: Iterable[SampleRow],
+    outcomes: Iterable[OutcomeRow],
+    frozen: Sentinels,
+    negotiated: Chosen,
+    harness: Mapping[str, int] | None = None,
+    together: Together | None = None,
 ) -> list[Cell]:
-    """One cell for every case and subject that has a number or a reason for none."""
+    """One cell for every case and subject that has a number or a reason for none. `harness`: the version of each run's;
+    `together`: the numbers of pairs that stand apart and that an older run has both of."""
     gathered = _gather(samples, outcomes)
-    for cell in gathered.values():
-        cell.sentinel = frozen.get((cell.run_id, cell.case.case_id))
-        if cell.case.protocol is Protocol.DEFAULT:
-            reference = f"{cell.subject.library}@{cell.subject.source}"
-            cell.negotiated = negotiated.get((cell.run_id, cell.case.case_id, reference))
+    pairs = together or {}
+    both = [(pair[0], numbers) for pair, found in pairs.items() for numbers in found]
+    free = {cell.case.case_id for cell in gathered.values() if cell.case.protocol is Protocol.DEFAULT}
+    for case_id, numbers in [*((cell.case.case_id, cell) for cell in gathered.values()), *both]:
+        numbers.sentinel = frozen.get((numbers.run_id, case_id))
+        numbers.harness_version = (harness or {}).get(numbers.run_id)
+        if case_id in free:
+            reference = f"{numbers.subject.library}@{numbers.subject.source}"
+            numbers.negotiated = negotiated.get((numbers.run_id, case_id, reference))
+    return [_cell(cell, previous, pairs) for cell, previous in _compared(gathered)]
+
+
+def _compared(gathered: Mapping[tuple[str, str], _Gathered]) -> list[tuple[_Gathered, _Gathered | None]]:
+    """Each with the one that it is compared with."""
     by_case: dict[str, list[_Gathered]] = defaultdict(list)
     for cell in gathered.values():
         by_case[cell.case.case_id].append(cell)
-    return [_cell(cell, _previous(cell, by_case[cell.case.case_id])) for cell in gathered.values()]
+    return [(cell, _previous(cell, by_case[cell.case.case_id])) for cell in gathered.values()]
 
 
 def _gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> dict[tuple[str, str], _Gathered]:
@@ -120,13 +147,15 @@ def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
     return max(alike or older, key=lambda other: version_order(other.subject), default=None)
 
 
-def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
+def _cell(cell: _Gathered, previous: _Gathered | None, together: Together) -> Cell:
     assert cell.measured_at is not None
     estimate = change = None
     if cell.medians:
         found = estimate_median(cell.medians)
         estimate = Estimate(**vars(found))
-        change = _change(cell, previous) if previous else None
+        if previous:
+            pair = (cell.case.case_id, cell.subject.name, previous.subject.name)
+            change = _change(*together.get(pair, (cell, previous)))
     outcome = None
     if cell.outcome:
         row = cell.outcome
@@ -149,7 +178,7 @@ def _to_sentinel(cell: _Gathered) -> Ratio | None:
     return Ratio(ratio=found.ratio, low=found.low, high=found.high) if found else None
 
 
-def _change(cell: _Gathered, previous: _Gathered) -> Change | None:
+def _change(cell: Numbers, previous: Numbers) -> Change | None:
     """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is
     taken out by the sentinel where both runs have the same one."""
     through = share_a_sentinel(cell, previous)

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench import __version__
-from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
 from kexbench.api.comparing import chosen, sentinels
@@ -20,20 +19,17 @@ from kexbench.api.metrics import metric_views
 from kexbench.api.models import (
     CaseView,
     Cell,
-    Estimate,
     Filters,
     Health,
     HostKind,
     Matrix,
     Problem,
-    Series,
-    SeriesLine,
-    SeriesPoint,
     SubjectView,
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
+from kexbench.api.together import measured_together
 from kexbench.domain.dimensions import Protocol
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
@@ -110,28 +106,8 @@ def matrix(
         metric=metric,
         cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
         subjects=cells.subjects_in_order(rows),
-        cells=cells_of(store, metric, samples, outcomes),
+        cells=cells_of(store, selection, samples, outcomes),
     )
-
-
-@router.get("/series", operation_id="series")
-def series(
-    store: TheStore,
-    case_id: CaseId,
-    metric: OneMetric = Metric.CPU_NS,
-    pool: OnePool = None,
-    cpu_model: OneCpuModel = None,
-    library: Libraries = None,
-) -> Series:
-    """One case over the versions of its libraries, a line for each library and build profile."""
-    kind = host_kind(store, pool, cpu_model)
-    rows = []
-    if kind:
-        rows = store.samples(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
-    if kind is None or not rows:
-        remedy = "GET /api/v1/matrix lists the cases that have samples"
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", remedy)
-    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=_lines(rows))
 
 
 @router.get("/runs", operation_id="runs")
@@ -180,7 +156,7 @@ def run(
         subjects=cells.subjects_in_order([*samples, *outcomes]),
         kits=found.kits,
         metric=metric,
-        cells=cells_of(store, metric, samples, outcomes),
+        cells=cells_of(store, selection, samples, outcomes),
         sentinel=sentinel_view(store, found, kind),
         timers=store.timers(run_id),
         reference=reference_view(store, found, kind),
@@ -189,14 +165,18 @@ def run(
     )
 
 
-def cells_of(store: Store, metric: Metric, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
-    run_ids = {row.run_id for row in samples}
-    defaults = {row.run_id for row in samples if row.case.protocol is Protocol.DEFAULT}
+def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
+    pairs = cells.pairs_apart(samples)
+    together = measured_together(store, selection, pairs)
+    run_ids = {row.run_id for row in samples} | {numbers.run_id for pair in together.values() for numbers in pair}
+    has_defaults = any(row.case.protocol is Protocol.DEFAULT for row in samples)
     return cells.cells(
         samples,
         outcomes,
-        sentinels(store.sentinels(metric, run_ids) if run_ids else ()),
-        chosen(store.negotiated(defaults) if defaults else ()),
+        sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ()),
+        chosen(store.negotiated(run_ids) if has_defaults else ()),
+        store.harness_versions(run_ids) if pairs else {},
+        together,
     )
 
 
@@ -289,36 +269,3 @@ def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind
         if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model):
             return HostKind(pool=kind.pool, cpu_model=kind.cpu_model)
     return HostKind(pool=pool, cpu_model=cpu_model) if pool and cpu_model else None
-
-
-def _lines(rows: list[SampleRow]) -> list[SeriesLine]:
-    """Rows arrive in version order, so lines and points keep it."""
-    lines: dict[tuple[str, str], dict[str, list[SampleRow]]] = {}
-    for row in rows:
-        line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
-        line.setdefault(row.subject.name, []).append(row)
-    return [
-        SeriesLine(
-            library=library,
-            build_profile=profile,
-            build_profile_label=next(iter(points.values()))[0].subject.build_profile_label,
-            points=[_point(point) for point in points.values()],
-            change_points=[],
-        )
-        for (library, profile), points in lines.items()
-    ]
-
-
-def _point(rows: list[SampleRow]) -> SeriesPoint:
-    newest = max(rows, key=lambda row: row.measured_at)
-    medians = [row.median for row in rows]
-    return SeriesPoint(
-        subject=newest.subject.name,
-        version=newest.subject.version,
-        version_key=newest.subject.version_key,
-        commit=newest.subject.commit,
-        run_id=newest.run_id,
-        measured_at=newest.measured_at,
-        estimate=Estimate(**vars(estimate_median(medians))),
-        invocation_medians=medians,
-    )

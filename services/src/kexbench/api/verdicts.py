@@ -66,7 +66,7 @@ def _verdict(store: Store, run: Run, progress: RunProgress) -> RunVerdict:
         selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run.run_id)
         samples = store.samples(selection)
         names = _names(samples)
-        for cell in cells_of(store, Metric.CPU_NS, samples, []):
+        for cell in cells_of(store, selection, samples, []):
             if cell.change is None:
                 continue
             compared += 1

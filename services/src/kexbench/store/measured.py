@@ -189,11 +189,12 @@ def _sample(row: dict[str, Any]) -> SampleRow:
         unit=row["unit"],
         median=row["median"],
         values=row["values"],
+        host_id=row["host_id"],
     )
 
 
 def _sample_columns() -> str:
-    return f"{_columns()}, run_id, measured_at, {UNIT} AS unit, median, `values`"
+    return f"{_columns()}, run_id, host_id, measured_at, {UNIT} AS unit, median, `values`"
 
 
 def _columns() -> str:

@@ -135,6 +135,8 @@ class SampleRow:
     median: float
     values: Sequence[float]
     """In the order of the rounds."""
+    host_id: str = ""
+    """Of the machine, as the invocation has it."""
 
 
 @dataclass(frozen=True)
