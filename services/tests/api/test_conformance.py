@@ -14,6 +14,7 @@ from schemathesis.specs.openapi.checks import allow_header_conformance, negative
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
+from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.commits import Check, Reason
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import RunState
@@ -27,10 +28,13 @@ from tests.builders import (
     SPEC,
     a_bisection,
     a_bisection_event,
+    a_cause,
     a_handled_commit,
+    a_judgement,
     a_kit,
     a_line,
     a_run,
+    an_alert_event,
     an_event,
     an_invocation,
     an_outcome,
@@ -38,7 +42,7 @@ from tests.builders import (
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
-TEXTS = {"library", "pool", "cpu_model", "case_id", "run_id", "repository"}
+TEXTS = {"library", "status", "pool", "cpu_model", "case_id", "run_id", "repository"}
 """Parameters that take any text: on the wire `false` is one, and a list of one is no list, so that what schemathesis
 means to be wrong arrives as right."""
 document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.json"]))
@@ -47,7 +51,7 @@ document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.
 @pytest.fixture(scope="module")
 def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
     """An application whose store holds two runs with numbers, outcomes, a sentinel, thread counts and an A/A pair, and
-    commits with a run and with faults, and a bisection that was only just asked for."""
+    commits with a run and with faults, a bisection that was only just asked for, alerts and a judgement."""
     store = ClickHouseStore(warm_chdb, "conformance", EngineClauses())
     store.migrate()
     for day, run_id in enumerate(("one", "two")):
@@ -66,6 +70,10 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
     store.add_bisection(a_bisection())
     store.add_bisection_event(a_bisection_event())
     store.add_line(a_line())
+    store.add_alert_event(an_alert_event())
+    store.add_alert_event(an_alert_event(AlertAction.IGNORED, 1, until=NOON))
+    store.add_alert_event(an_alert_event(cause=a_cause("no pool", kind=AlertKind.STALE)))
+    store.add_judgement(a_judgement())
     yield create_app(store, LocalGatekeeper(SECRET), None)
     store.close()
 

@@ -18,7 +18,8 @@ _DONE = {
 
 
 def add_event(store: Store, event: AlertEvent) -> None:
-    """Write what happened, then what is to be told of it. For who holds `one_at_a_time`."""
+    """Write what happened. What is to be told of it, whoever sends notifications finds by the event itself, so that a
+    kill in between loses nothing. For who holds `one_at_a_time`."""
     store.add_alert_event(event)
 
 

@@ -12,7 +12,7 @@ from kexbench.api.judging import JudgedCells, alert_cells, answered, cause_of, h
 from kexbench.api.problems import ProblemError
 from kexbench.api.screening import Upgrade, cells_between
 from kexbench.domain.alerts import AlertRule, Finding
-from kexbench.domain.judgements import JudgedUpgrade, Judgement, upgrade_key
+from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd

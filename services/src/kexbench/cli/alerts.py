@@ -1,7 +1,7 @@
 """`kexbench alerts`: regressions of one cause, and what people do about them."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
 import typer
@@ -16,7 +16,7 @@ from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.words import percent
 from kexbench.client import ApiClient
-from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertKind, Status
+from kexbench.domain.alerts import UNSETTLED, Alert, AlertAction, AlertCell, AlertKind, Status
 from kexbench.domain.kits import Library
 from kexbench.uplink import Uplink
 
@@ -49,8 +49,11 @@ _DAY = ["%Y-%m-%d"]
 
 @app.command("list")
 def list_alerts(
-    status: Annotated[list[Status] | None, typer.Option(help="Only these; may be repeated.")] = None,
-    library: Annotated[list[Library] | None, typer.Option(help="Only of these; may be repeated.")] = None,
+    status: Annotated[
+        Literal["unsettled", Status] | None,
+        typer.Option(help="Only these; unsettled are those that somebody has to see to."),
+    ] = None,
+    library: Annotated[Library | None, typer.Option(help="Only of this one.")] = None,
     kind: Annotated[AlertKind | None, typer.Option(help="Only this kind.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many, newest first.")] = 20,
     as_json: AsJson = False,
@@ -60,12 +63,14 @@ def list_alerts(
     Examples:
 
         kexbench alerts
-        kexbench alerts --status open --status acknowledged --library openssl
+        kexbench alerts --status unsettled --library openssl
         kexbench alerts --json | jq -r '.alerts[].sentence'
     """
-    asked = {"status": status or [], "library": library or [], "limit": limit, **({"kind": kind} if kind else {})}
+    statuses = UNSETTLED if status == "unsettled" else [status]
+    asked = {"status": statuses, "library": [library], "kind": [kind], "limit": [limit]}
+    given = {name: [value for value in values if value] for name, values in asked.items()}
     with queue_api() as api:
-        page = api.get(AlertPage, f"/alerts?{urlencode(asked, doseq=True)}")
+        page = api.get(AlertPage, f"/alerts?{urlencode(given, doseq=True)}")
     if as_json:
         print_json(page.model_dump(mode="json"))
     elif page.alerts:

@@ -195,7 +195,7 @@ class AlertsSpec(Written):
     notify: Annotated[
         Distinct[ChannelName],
         BeforeValidator(_one_or_more, json_schema_input_type=ChannelName | Distinct[ChannelName]),
-        Field(description="names of channels; where left out alerts are on the pages only"),
+        Field(description="names of channels; where left out all that are configured"),
     ] = Field([])
     confirm_invocations: Annotated[
         int,
