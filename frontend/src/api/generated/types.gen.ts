@@ -380,6 +380,29 @@ export type ToldCommit = {
 };
 
 /**
+ * Link
+ */
+export type Link = {
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Path
+     *
+     * of the pages, from their root
+     */
+    path: string;
+};
+
+/**
+ * Happening
+ *
+ * What people are told of. All but two are what an event does to an alert.
+ */
+export type Happening = 'raised' | 'grew' | 'fixed' | 'stale' | 'acknowledged' | 'confirmed' | 'ignored' | 'wrong' | 'reopened' | 'assigned' | 'noted' | 'due' | 'improved';
+
+/**
  * Timer
  *
  * What a worker knew of its clocks when it started: what reading them costs, and whether they are real.
@@ -2735,6 +2758,87 @@ export type OpenRun = {
 };
 
 /**
+ * NotificationView
+ *
+ * One thing that is told at one channel, and whether it got there.
+ */
+export type NotificationView = {
+    /**
+     * Notification Id
+     */
+    notification_id: string;
+    /**
+     * Channel
+     */
+    channel: string;
+    happening: Happening;
+    /**
+     * Alert Id
+     *
+     * empty where it is of no alert
+     */
+    alert_id: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Links
+     */
+    links: Array<Link>;
+    /**
+     * State
+     */
+    state: 'waiting' | 'sent' | 'given up';
+    /**
+     * Tries
+     */
+    tries: number;
+    /**
+     * At
+     *
+     * when it was sent, or tried last; null if it never was
+     */
+    at: string | null;
+    /**
+     * Detail
+     *
+     * why it isn't there yet, and when it is tried again
+     */
+    detail: string;
+};
+
+/**
+ * NotificationPage
+ */
+export type NotificationPage = {
+    /**
+     * Notifications
+     */
+    notifications: Array<NotificationView>;
+    /**
+     * Channels
+     *
+     * names of those that are configured
+     */
+    channels: Array<string>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
+};
+
+/**
  * MetricView
  */
 export type MetricView = {
@@ -4278,66 +4382,6 @@ export type MatrixResponses = {
 
 export type MatrixResponse = MatrixResponses[keyof MatrixResponses];
 
-export type SeriesData = {
-    body?: never;
-    path?: never;
-    query: {
-        /**
-         * Case Id
-         */
-        case_id: string;
-        /**
-         * what is measured, per handshake
-         */
-        metric?: Metric;
-        /**
-         * Pool
-         *
-         * default: that of the newest samples
-         */
-        pool?: string | null;
-        /**
-         * Cpu Model
-         *
-         * default: that of the newest samples
-         */
-        cpu_model?: string | null;
-        /**
-         * Library
-         *
-         * only these libraries
-         */
-        library?: Array<string> | null;
-    };
-    url: '/api/v1/series';
-};
-
-export type SeriesErrors = {
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type SeriesError = SeriesErrors[keyof SeriesErrors];
-
-export type SeriesResponses = {
-    /**
-     * Successful Response
-     */
-    200: Series;
-};
-
-export type SeriesResponse = SeriesResponses[keyof SeriesResponses];
-
 export type RunsData = {
     body?: never;
     path?: never;
@@ -4436,6 +4480,66 @@ export type RunResponses = {
 };
 
 export type RunResponse = RunResponses[keyof RunResponses];
+
+export type SeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Case Id
+         */
+        case_id: string;
+        /**
+         * what is measured, per handshake
+         */
+        metric?: Metric;
+        /**
+         * Pool
+         *
+         * default: that of the newest samples
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * default: that of the newest samples
+         */
+        cpu_model?: string | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+    };
+    url: '/api/v1/series';
+};
+
+export type SeriesErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type SeriesError = SeriesErrors[keyof SeriesErrors];
+
+export type SeriesResponses = {
+    /**
+     * Successful Response
+     */
+    200: Series;
+};
+
+export type SeriesResponse = SeriesResponses[keyof SeriesResponses];
 
 export type QueueData = {
     body?: never;
@@ -5448,326 +5552,6 @@ export type FollowedResponses = {
 
 export type FollowedResponse = FollowedResponses[keyof FollowedResponses];
 
-export type AlertsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Status
-         *
-         * only these
-         */
-        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
-        /**
-         * Library
-         *
-         * only these libraries
-         */
-        library?: Array<string> | null;
-        /**
-         * Kind
-         *
-         * only this one
-         */
-        kind?: AlertKind | null;
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/alerts';
-};
-
-export type AlertsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type AlertsError = AlertsErrors[keyof AlertsErrors];
-
-export type AlertsResponses = {
-    /**
-     * Successful Response
-     */
-    200: AlertPage;
-};
-
-export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
-
-export type AlertData = {
-    body?: never;
-    path: {
-        /**
-         * Alert Id
-         */
-        alert_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/{alert_id}';
-};
-
-export type AlertErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type AlertError = AlertErrors[keyof AlertErrors];
-
-export type AlertResponses = {
-    /**
-     * Successful Response
-     */
-    200: AlertDetail;
-};
-
-export type AlertResponse = AlertResponses[keyof AlertResponses];
-
-export type ChangeAlertData = {
-    body: AlertChange;
-    path: {
-        /**
-         * Alert Id
-         */
-        alert_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/{alert_id}/events';
-};
-
-export type ChangeAlertErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type ChangeAlertError = ChangeAlertErrors[keyof ChangeAlertErrors];
-
-export type ChangeAlertResponses = {
-    /**
-     * Successful Response
-     */
-    201: AlertDetail;
-};
-
-export type ChangeAlertResponse = ChangeAlertResponses[keyof ChangeAlertResponses];
-
-export type JudgementsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/judgements';
-};
-
-export type JudgementsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
-
-export type JudgementsResponses = {
-    /**
-     * Successful Response
-     */
-    200: JudgementPage;
-};
-
-export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
-
-export type JudgementData = {
-    body?: never;
-    path: {
-        /**
-         * Run Id
-         */
-        run_id: string;
-    };
-    query?: never;
-    url: '/api/v1/runs/{run_id}/judgement';
-};
-
-export type JudgementErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type JudgementError = JudgementErrors[keyof JudgementErrors];
-
-export type JudgementResponses = {
-    /**
-     * Successful Response
-     */
-    200: Judgement;
-};
-
-export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
-
 export type SchedulesData = {
     body?: never;
     path?: never;
@@ -5822,39 +5606,6 @@ export type SchedulesResponses = {
 };
 
 export type SchedulesResponse = SchedulesResponses[keyof SchedulesResponses];
-
-export type ScorecardData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/scorecard';
-};
-
-export type ScorecardErrors = {
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
-
-export type ScorecardResponses = {
-    /**
-     * Successful Response
-     */
-    200: Scorecard;
-};
-
-export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];
 
 export type JobOrderData = {
     body?: never;
@@ -6327,3 +6078,420 @@ export type RingsResponses = {
 };
 
 export type RingsResponse = RingsResponses[keyof RingsResponses];
+
+export type AlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Status
+         *
+         * only these
+         */
+        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+        /**
+         * Kind
+         *
+         * only this one
+         */
+        kind?: AlertKind | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/alerts';
+};
+
+export type AlertsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertsError = AlertsErrors[keyof AlertsErrors];
+
+export type AlertsResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertPage;
+};
+
+export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
+
+export type AlertData = {
+    body?: never;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}';
+};
+
+export type AlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertError = AlertErrors[keyof AlertErrors];
+
+export type AlertResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertDetail;
+};
+
+export type AlertResponse = AlertResponses[keyof AlertResponses];
+
+export type ChangeAlertData = {
+    body: AlertChange;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}/events';
+};
+
+export type ChangeAlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ChangeAlertError = ChangeAlertErrors[keyof ChangeAlertErrors];
+
+export type ChangeAlertResponses = {
+    /**
+     * Successful Response
+     */
+    201: AlertDetail;
+};
+
+export type ChangeAlertResponse = ChangeAlertResponses[keyof ChangeAlertResponses];
+
+export type JudgementsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/judgements';
+};
+
+export type JudgementsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
+
+export type JudgementsResponses = {
+    /**
+     * Successful Response
+     */
+    200: JudgementPage;
+};
+
+export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
+
+export type JudgementData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/judgement';
+};
+
+export type JudgementErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementError = JudgementErrors[keyof JudgementErrors];
+
+export type JudgementResponses = {
+    /**
+     * Successful Response
+     */
+    200: Judgement;
+};
+
+export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
+
+export type NotificationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/notifications';
+};
+
+export type NotificationsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type NotificationsError = NotificationsErrors[keyof NotificationsErrors];
+
+export type NotificationsResponses = {
+    /**
+     * Successful Response
+     */
+    200: NotificationPage;
+};
+
+export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];
+
+export type ScorecardData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scorecard';
+};
+
+export type ScorecardErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
+
+export type ScorecardResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scorecard;
+};
+
+export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];

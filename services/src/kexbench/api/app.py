@@ -22,6 +22,7 @@ from kexbench.api import (
     following,
     lab,
     monitoring,
+    notifications,
     queueing,
     reading,
     scheduling,
@@ -46,7 +47,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, alerts, scorecard),
+    *(scheduling, supplying, upgrades, uploading, webhooks, alerts, notifications, scorecard),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -105,10 +106,12 @@ def create_app(
     doorbell: Doorbell | None = None,
     catalogue: Callable[[], Catalogue] = _no_catalogue,
     scorecard_file: Path | None = None,
+    channels: notifications.Channels = (),
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything."""
+    ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything;
+    `channels` are where people are told of alerts."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -121,6 +124,7 @@ def create_app(
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
+    app.state.channels = channels
     app.state.verdicts = Verdicts(store)
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)

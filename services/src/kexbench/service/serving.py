@@ -86,6 +86,7 @@ class Service:
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
+        self.channels = tuple(channel.rule for channel in installation.channels())
         app = create_app(
             self.store,
             gatekeeper,
@@ -94,6 +95,7 @@ class Service:
             self.doorbell,
             catalogue=installation.catalogue,
             scorecard_file=settings.scorecard,
+            channels=self.channels,
         )
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = _Server(config)
