@@ -15,7 +15,8 @@ interface Props {
   host: HostChoice;
 }
 
-const HINT = "Point at a cell for its numbers, open it for its history.";
+const HINT =
+  "Point at a cell for its numbers, open it for its history; a version opens what the upgrade to it cost.";
 
 export function Heatmap({ label, model, metric, host }: Props) {
   const detail = useRef<HTMLParagraphElement>(null);

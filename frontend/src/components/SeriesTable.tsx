@@ -83,9 +83,7 @@ function Row({ line, point, metric, time, cell }: RowProps) {
         {point.commit && <small className="below">{commitText(point.commit)}</small>}
         {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
         {step && (
-          <small className="below">
-            from here the level is {format.changeInWords(step.ratio, metric)} than before
-          </small>
+          <small className="below">the level moves here: {format.changeInWords(step.ratio, metric)}</small>
         )}
       </th>
       <td className="profile">{line.build_profile_label}</td>

@@ -7,6 +7,7 @@ import type {
   AlertSummary,
   Cause,
   JudgedUpgrade,
+  NotificationView,
 } from "@/api/generated";
 import { count, dateTime, day, percent, percentInterval } from "@/format";
 import { type AlertsSearch, STATUSES } from "@/search";
@@ -156,7 +157,7 @@ export function actionTitle(action: Action): string {
     case "wrong":
       return "Call it wrong";
     case "reopened":
-      return "Open again";
+      return "Reopen";
     case "assigned":
       return "Assign";
     case "noted":
@@ -247,5 +248,16 @@ export function outcomeText(outcome: Outcome): string {
       return "a run of its own did not find it again";
     case "cannot confirm":
       return "no run could confirm it";
+  }
+}
+
+export function toldChip(state: NotificationView["state"]): string {
+  switch (state) {
+    case "sent":
+      return "finished";
+    case "waiting":
+      return "queued";
+    case "given up":
+      return "failed";
   }
 }

@@ -9,6 +9,7 @@ import { AlertEvents } from "@/components/AlertEvents";
 import { AlertStatus } from "@/components/AlertStatus";
 import { endOf, subjectOf, termsOf } from "@/components/alert-model";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
+import { Notifications } from "@/components/Notifications";
 import { storyOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -74,6 +75,7 @@ function Findings({ found }: { found: AlertDetail }) {
         </>
       )}
       <AlertEvents events={events} />
+      <Notifications alertId={alert.alert_id} />
       <section>
         <h2>Alert</h2>
         <Facts

@@ -6,6 +6,7 @@ import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-q
 import { AlertStatus } from "@/components/AlertStatus";
 import { groupsOf, mostOf, statusChoices, subjectOf, termsOf, wantedOf } from "@/components/alert-model";
 import { Judgements } from "@/components/Judgements";
+import { Notifications } from "@/components/Notifications";
 import { storyOf } from "@/components/upgrade-model";
 import { count, dateTime } from "@/format";
 import { paths } from "@/paths";
@@ -50,6 +51,7 @@ export function AlertsPage() {
         {next && <Link {...paths.alerts({ status, library, before: next })}>Older</Link>}
       </nav>
       <Judgements />
+      <Notifications />
     </>
   );
 }
