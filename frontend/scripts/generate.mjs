@@ -15,7 +15,7 @@ const target = join(frontend, "src/api/generated");
 async function generate(output) {
   await createClient({
     input,
-    // The pages read; all they write is what becomes of runs and bisections, and that one is begun.
+    // The pages read; all they write is what becomes of runs, bisections and alerts, and that a bisection is begun.
     parser: {
       filters: {
         operations: {
@@ -24,6 +24,7 @@ async function generate(output) {
             "/^POST \\/api\\/v1\\/runs\\/{run_id}\\/(cancel|resume)$/",
             "/^POST \\/api\\/v1\\/bisections$/",
             "/^POST \\/api\\/v1\\/bisections\\/{bisection_id}\\/(cancel|resume)$/",
+            "/^POST \\/api\\/v1\\/alerts\\/{alert_id}\\/events$/",
           ],
         },
       },

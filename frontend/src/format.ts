@@ -216,3 +216,8 @@ export function byLibrary(names: string[]): string {
 export function count(amount: number, one: string, many = `${one}s`): string {
   return `${grouped.format(amount)} ${amount === 1 ? one : many}`;
 }
+
+/** A date alone, such as 2026-12-01: "1 Dec 2026", wherever the reader is. */
+export function day(date: string): string {
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+}

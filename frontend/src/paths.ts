@@ -2,6 +2,7 @@
 import { linkOptions } from "@tanstack/react-router";
 import type { ExportSamplesData } from "@/api/generated";
 import {
+  type AlertsSearch,
   type BisectionsSearch,
   type CommitsSearch,
   type HomeSearch,
@@ -11,6 +12,8 @@ import {
   type ScalingSearch,
   type SeriesSearch,
   stringifySearch,
+  type UpgradeSearch,
+  type UpgradesSearch,
 } from "@/search";
 
 export const paths = {
@@ -18,6 +21,13 @@ export const paths = {
   series: (search: SeriesSearch) => linkOptions({ to: "/series", search }),
   scaling: (search: ScalingSearch = {}) => linkOptions({ to: "/scaling", search }),
   machine: (search: MachineSearch = {}) => linkOptions({ to: "/machine", search }),
+  upgrades: (search: UpgradesSearch = {}) => linkOptions({ to: "/upgrades", search }),
+  /** `before` and `after`: a version, a source or a subject's unique name */
+  upgrade: (library: string, before: string, after: string, search: UpgradeSearch = {}) =>
+    linkOptions({ to: "/upgrades/$library/$before/$after", params: { library, before, after }, search }),
+  alerts: (search: AlertsSearch = {}) => linkOptions({ to: "/alerts", search }),
+  alert: (alertId: string) => linkOptions({ to: "/alerts/$alertId", params: { alertId } }),
+  scorecard: () => linkOptions({ to: "/scorecard" }),
   queue: () => linkOptions({ to: "/queue" }),
   commits: (search: CommitsSearch = {}) => linkOptions({ to: "/commits", search }),
   bisections: (search: BisectionsSearch = {}) => linkOptions({ to: "/bisections", search }),

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { Layout } from "@/components/Layout";
 import { NotFoundPage } from "@/pages/not-found";
 import {
+  alertsSearch,
   bisectionsSearch,
   commitsSearch,
   homeSearch,
@@ -13,6 +14,8 @@ import {
   scalingSearch,
   seriesSearch,
   stringifySearch,
+  upgradeSearch,
+  upgradesSearch,
 } from "@/search";
 import { Failed } from "@/ui/Notes";
 
@@ -60,6 +63,39 @@ const machine = createRoute({
   component: lazyRouteComponent(() => import("@/pages/machine"), "MachinePage"),
 });
 
+const upgrades = createRoute({
+  getParentRoute: () => root,
+  path: "/upgrades",
+  validateSearch: upgradesSearch,
+  component: lazyRouteComponent(() => import("@/pages/upgrades"), "UpgradesPage"),
+});
+
+const upgrade = createRoute({
+  getParentRoute: () => root,
+  path: "/upgrades/$library/$before/$after",
+  validateSearch: upgradeSearch,
+  component: lazyRouteComponent(() => import("@/pages/upgrade"), "UpgradePage"),
+});
+
+const alerts = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts",
+  validateSearch: alertsSearch,
+  component: lazyRouteComponent(() => import("@/pages/alerts"), "AlertsPage"),
+});
+
+const alert = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts/$alertId",
+  component: lazyRouteComponent(() => import("@/pages/alert"), "AlertPage"),
+});
+
+const scorecard = createRoute({
+  getParentRoute: () => root,
+  path: "/scorecard",
+  component: lazyRouteComponent(() => import("@/pages/scorecard"), "ScorecardPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => root,
   path: "/queue",
@@ -90,6 +126,10 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     series,
+    upgrades,
+    upgrade,
+    alerts,
+    alert,
     scaling,
     machine,
     queue,
@@ -98,6 +138,7 @@ export const router = createRouter({
     commits,
     bisections,
     bisection,
+    scorecard,
   ]),
   parseSearch,
   stringifySearch,

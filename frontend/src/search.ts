@@ -63,6 +63,25 @@ export interface BisectionsSearch {
   before?: string;
 }
 
+export interface UpgradesSearch {
+  /** absent: all */
+  library?: string;
+  before?: string;
+}
+
+/** absent: all machines */
+export type UpgradeSearch = HostChoice;
+
+export const STATUSES = ["open", "acknowledged", "confirmed", "fixed", "ignored", "wrong"] as const;
+
+export interface AlertsSearch {
+  /** absent: all that need somebody */
+  status?: (typeof STATUSES)[number] | "all";
+  /** absent: all */
+  library?: string;
+  before?: string;
+}
+
 export interface CommitsSearch {
   /** absent: all */
   repository?: string;
@@ -112,6 +131,22 @@ export function runsSearch(raw: Raw): RunsSearch {
 
 export function bisectionsSearch(raw: Raw): BisectionsSearch {
   return compact({ before: text(raw.before) });
+}
+
+export function upgradesSearch(raw: Raw): UpgradesSearch {
+  return compact({ library: text(raw.library), before: text(raw.before) });
+}
+
+export function upgradeSearch(raw: Raw): UpgradeSearch {
+  return compact(hostChoice(raw));
+}
+
+export function alertsSearch(raw: Raw): AlertsSearch {
+  return compact({
+    status: oneOf(raw.status, [...STATUSES, "all"] as const),
+    library: text(raw.library),
+    before: text(raw.before),
+  });
 }
 
 export function commitsSearch(raw: Raw): CommitsSearch {

@@ -56,7 +56,7 @@ def measure_pools(lab: Lab, case: Case, source: str, invocations: int) -> Iterat
     for number in range(invocations):
         for name in (*tickets, *[SAME] * (SAME_POOLS - 1)):
             turn = Turn(case.case_id, (BASELINE, name), len(done[name]))
-            done[name].append(_whole(measure_invocation(tickets[name], turn, lab.cpus, lab.log, _no_load)))
+            done[name].append(whole(measure_invocation(tickets[name], turn, lab.cpus, lab.log, no_load)))
         yield number + 1
     every = [invocation for of_pair in done.values() for invocation in of_pair]
     pair_cpu_s = (children_cpu_s() - began_s) / len(every)
@@ -80,12 +80,13 @@ def _burning(lab: Lab, reference: str, plain: TicketKit) -> TicketKit:
     return TicketKit(folder=plain.folder, manifest=lab.kit(reference).manifest)
 
 
-def _whole(invocation: Invocation) -> Invocation:
+def whole(invocation: Invocation) -> Invocation:
     """Raises BenchError where a subject has no numbers."""
     if invocation.outcomes:
         raise BenchError(f"{invocation.case_id}: {invocation.outcomes[0].reason}")
     return invocation
 
 
-def _no_load() -> HostLoad:
+def no_load() -> HostLoad:
+    """A machine whose load nobody asked for."""
     return HostLoad(load_average_1m=0.0)

@@ -23,6 +23,11 @@ export function isRefusedCaller(error: unknown): boolean {
   return isProblem(error) && (error.status === 401 || error.status === 403);
 }
 
+/** Whether there is nothing of what was asked for. */
+export function isNotFound(error: unknown): boolean {
+  return isProblem(error) && error.status === 404;
+}
+
 function isProblem(error: unknown): error is Problem {
   return typeof error === "object" && error !== null && "detail" in error && "title" in error;
 }

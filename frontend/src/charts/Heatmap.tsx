@@ -15,7 +15,8 @@ interface Props {
   host: HostChoice;
 }
 
-const HINT = "Point at a cell for its numbers, open it for its history.";
+const HINT =
+  "Point at a cell for its numbers, open it for its history; a version opens what the upgrade to it cost.";
 
 export function Heatmap({ label, model, metric, host }: Props) {
   const detail = useRef<HTMLParagraphElement>(null);
@@ -47,7 +48,7 @@ export function Heatmap({ label, model, metric, host }: Props) {
           onFocus={explain}
           onKeyDown={walk}
         >
-          <Head model={model} />
+          <Head model={model} host={host} />
           <tbody>
             {model.rows.map((row, index) => (
               <Row
@@ -68,7 +69,7 @@ export function Heatmap({ label, model, metric, host }: Props) {
   );
 }
 
-function Head({ model }: { model: HeatModel }) {
+function Head({ model, host }: { model: HeatModel; host: HostChoice }) {
   return (
     <thead>
       <tr>
@@ -91,11 +92,32 @@ function Head({ model }: { model: HeatModel }) {
               .filter(Boolean)
               .join("; ")}
           >
-            {versionText(subject)} <small>{shortOrigin(subject)}</small>
+            <Version subject={subject} prior={model.priors.get(subject.subject)} host={host} />{" "}
+            <small>{shortOrigin(subject)}</small>
           </th>
         ))}
       </tr>
     </thead>
+  );
+}
+
+interface VersionProps {
+  subject: SubjectView;
+  prior: SubjectView | undefined;
+  host: HostChoice;
+}
+
+/** Leads to what the step to it cost in all cases. */
+function Version({ subject, prior, host }: VersionProps) {
+  const name = versionText(subject);
+  if (!prior) return name;
+  return (
+    <Link
+      {...paths.upgrade(subject.library, prior.subject, subject.subject, host)}
+      title={`What the upgrade from ${versionText(prior)} to ${name} cost`}
+    >
+      {name}
+    </Link>
   );
 }
 

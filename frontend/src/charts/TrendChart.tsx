@@ -36,11 +36,12 @@ export function TrendChart({ series, show }: Props) {
       palette: readPalette(scheme),
       width,
       yLabel,
+      stepText: (ratio) => format.changeInWords(ratio, series.metric),
       hover: setHover,
     });
     const plot = new uPlot(options, data, target.current);
     return () => plot.destroy();
-  }, [model, scheme, width, yLabel]);
+  }, [model, scheme, width, yLabel, series.metric]);
 
   return (
     <figure className="trend">
@@ -93,6 +94,7 @@ function Key({ model }: { model: SeriesModel }) {
           </li>
         ))}
         <li>Bars and bands: 95% intervals; small dots: invocations.</li>
+        {model.steps.length > 0 && <li>Dotted upright lines: where the level moved for good.</li>}
         {model.connectors.length > 0 && (
           <li>Dashed: the build changes with the version, so that not all of a step is the library’s.</li>
         )}

@@ -36,6 +36,19 @@ const input = {
 };
 
 describe("the heatmap's model", () => {
+  it("knows what most changes of a column are against, which makes it an upgrade", () => {
+    const oldest = aSubject("openssl", "0");
+    const change = (against: string) => ({ change: aChange({ against }) });
+    const cells = [
+      aCell("a", newer, change(oldest.subject)),
+      aCell("b", newer, change(older.subject)),
+      aCell("c", newer, change(older.subject)),
+      aCell("a", older, change("openssl@gone")),
+    ];
+    const { priors } = heatModel({ ...input, subjects: [oldest, older, newer], cells });
+    expect([...priors]).toEqual([[newer.subject, older]]);
+  });
+
   it("groups neighbouring columns by library and has a cell in every place", () => {
     const model = heatModel(input);
     expect(model.groups.map((group) => [group.library, group.subjects.length])).toEqual([

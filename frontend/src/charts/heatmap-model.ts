@@ -31,6 +31,8 @@ export interface HeatRow {
 export interface HeatModel {
   groups: { library: string; subjects: SubjectView[] }[];
   subjects: SubjectView[];
+  /** of a subject the one that its changes are against */
+  priors: Map<string, SubjectView>;
   rows: HeatRow[];
 }
 
@@ -78,6 +80,7 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
   return {
     groups: groupedByLibrary(input.subjects),
     subjects: input.subjects,
+    priors: priorsOf(input),
     rows: input.cases
       .filter((caseView) => matches(caseView, choice.q) && isOf(caseView, choice.variation))
       .map(row),
@@ -86,6 +89,22 @@ export function heatModel(input: HeatInput, choice: HeatChoice = {}): HeatModel 
   function described(cell: Omit<HeatCell, "sentence">): HeatCell {
     return { ...cell, sentence: sentence(cell, input.metric, named) };
   }
+}
+
+/** Of each subject the one that most of its changes are against: together they are an upgrade. */
+export function priorsOf({
+  subjects,
+  cells,
+}: Pick<HeatInput, "subjects" | "cells">): Map<string, SubjectView> {
+  const found = new Map<string, SubjectView>();
+  for (const { subject } of subjects) {
+    const against = cells.flatMap((cell) => (cell.subject === subject ? (cell.change?.against ?? []) : []));
+    const amount = (name: string) => against.filter((one) => one === name).length;
+    const [most] = [...new Set(against)].sort((a, b) => amount(b) - amount(a));
+    const prior = subjects.find((one) => one.subject === most);
+    if (prior) found.set(subject, prior);
+  }
+  return found;
 }
 
 /** A number can stand although some invocations failed. */

@@ -50,6 +50,19 @@ describe("the series' model", () => {
     expect(seriesModel(series, "rate").lines[0]?.points[0]?.y).toBe(1220);
   });
 
+  it("marks a step between the last version before it and the first after it, of its own line", () => {
+    const step = { index: 1, ratio: 1.05, z: 8 };
+    const points: [string, typeof flat][] = [
+      ["1", flat],
+      ["2", flat],
+    ];
+    const { steps } = seriesModel(
+      aSeries([aLine("gnutls", "a", points), aLine("openssl", "a", points, [step])]),
+      "rate",
+    );
+    expect(steps).toEqual([{ hue: 1, x: 3, ratio: 1.05 }]);
+  });
+
   it("joins versions of different builds by a dashed connector only", () => {
     const series = aSeries([
       aLine("openssl", "a", [["1", flat]]),

@@ -1,5 +1,5 @@
 // From the API's series to what the trend chart draws: places on an ordinal axis, lines, connectors. Pure.
-import type { Series, SeriesPoint } from "@/api/generated";
+import type { ChangePoint, Series, SeriesPoint } from "@/api/generated";
 import { type Show, unitOf } from "@/format";
 import { placeOf, versionText } from "@/subjects";
 
@@ -30,6 +30,7 @@ export interface PlotLine {
   /** the build's place among the library's builds: decides the marker */
   shape: number;
   points: PlotPoint[];
+  changes: ChangePoint[];
 }
 
 /** A dashed join between versions that no single build spans. */
@@ -39,10 +40,18 @@ export interface Connector {
   to: PlotPoint;
 }
 
+/** Where the level of a line moved for good: between two of its points. */
+export interface Step {
+  hue: number;
+  x: number;
+  ratio: number;
+}
+
 export interface SeriesModel {
   slots: Slot[];
   lines: PlotLine[];
   connectors: Connector[];
+  steps: Step[];
 }
 
 /** Builds of one version stand beside each other, this far apart. */
@@ -60,7 +69,8 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
         const offset = (builds.indexOf(line) - (builds.length - 1) / 2) * DODGE;
         return plotPoint(point, (slot?.x ?? 0) + offset, scaleOf(series, show));
       });
-      return { label: `${library}, ${line.build_profile_label}`, library, hue, shape, points };
+      const label = `${library}, ${line.build_profile_label}`;
+      return { label, library, hue, shape, points, changes: line.change_points };
     });
   });
   const connectors = libraries.flatMap((library) =>
@@ -69,7 +79,7 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
       lines.filter((line) => line.library === library),
     ),
   );
-  return { slots, lines, connectors };
+  return { slots, lines, connectors, steps: lines.flatMap(stepsOf) };
 }
 
 /** From the metric's unit to the axis: handshakes per second, microseconds, bytes or a count. */
@@ -109,6 +119,13 @@ function plotPoint(point: SeriesPoint, x: number, scale: (value: number) => numb
     medians: point.invocation_medians.map(scale),
     point,
   };
+}
+
+function stepsOf({ hue, points, changes }: PlotLine): Step[] {
+  return changes.flatMap(({ index, ratio }) => {
+    const [before, after] = [points[index - 1], points[index]];
+    return before && after ? [{ hue, x: (before.x + after.x) / 2, ratio }] : [];
+  });
 }
 
 function connectorsOf(slots: Slot[], lines: PlotLine[]): Connector[] {

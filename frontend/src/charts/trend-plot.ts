@@ -10,6 +10,8 @@ interface PlotSettings {
   palette: Palette;
   width: number;
   yLabel: string;
+  /** of a step, what moved by how much */
+  stepText: (ratio: number) => string;
   hover: (hover: Hover) => void;
 }
 
@@ -22,7 +24,7 @@ const LABEL_HEIGHT = 16;
 const REACH_PX = 40;
 
 export function trendPlot(settings: PlotSettings): { options: uPlot.Options; data: uPlot.AlignedData } {
-  const { model, palette, width, yLabel, hover } = settings;
+  const { model, palette, width, yLabel, stepText, hover } = settings;
   const xs = [...new Set(model.lines.flatMap((line) => line.points.map((one) => one.x)))].sort(
     (a, b) => a - b,
   );
@@ -74,7 +76,7 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
       fill: `color-mix(in srgb, ${hue(line.hue)} 18%, transparent)`,
     })),
     hooks: {
-      draw: [(plot) => drawMarks(plot, model, hue)],
+      draw: [(plot) => drawMarks(plot, model, hue), (plot) => drawSteps(plot, model, hue, stepText)],
       setCursor: [(plot) => hover(nearest(plot, model))],
     },
   };
@@ -130,6 +132,34 @@ function drawMarks(plot: uPlot, model: SeriesModel, hue: (index: number) => stri
       }
       marker(ctx, line.shape, x(one), y(one.y), 4.5 * ratio);
     }
+  }
+  ctx.restore();
+}
+
+/** Upright, so that neighbours have room: the line and its words along it. */
+function drawSteps(
+  plot: uPlot,
+  model: SeriesModel,
+  hue: (index: number) => string,
+  text: (ratio: number) => string,
+): void {
+  const { ctx, bbox } = plot;
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([1.5 * ratio, 3 * ratio]);
+  ctx.font = FONT.replace("12", String(12 * ratio));
+  ctx.textAlign = "right";
+  for (const step of model.steps) {
+    const x = plot.valToPos(step.x, "x", true);
+    ctx.strokeStyle = hue(step.hue);
+    ctx.fillStyle = hue(step.hue);
+    stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
+    ctx.save();
+    ctx.translate(x - 4 * ratio, bbox.top);
+    ctx.rotate(-Math.PI / 2);
+    ctx.fillText(text(step.ratio), 0, 0);
+    ctx.restore();
   }
   ctx.restore();
 }

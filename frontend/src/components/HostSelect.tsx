@@ -7,10 +7,15 @@ interface Props {
   hostKinds: HostKind[];
   current: HostKind | null | undefined;
   choose: (choice: HostChoice) => void;
+  /** whether several may be shown, each for itself */
+  all?: boolean;
 }
 
-export function HostSelect({ hostKinds, current, choose }: Props) {
-  const choices = hostKinds.map((kind, index) => ({ value: String(index), label: hostLabel(kind) }));
+const ALL = "-1";
+
+export function HostSelect({ hostKinds, current, choose, all = false }: Props) {
+  const kinds = hostKinds.map((kind, index) => ({ value: String(index), label: hostLabel(kind) }));
+  const choices = all ? [{ value: ALL, label: "all" }, ...kinds] : kinds;
   const value = hostKinds.findIndex(
     (kind) => kind.pool === current?.pool && kind.cpu_model === current?.cpu_model,
   );
@@ -21,7 +26,7 @@ export function HostSelect({ hostKinds, current, choose }: Props) {
       choices={choices}
       choose={(next) => {
         const kind = hostKinds[Number(next)];
-        if (kind) choose({ pool: kind.pool, cpu: kind.cpu_model });
+        if (kind || all) choose({ pool: kind?.pool, cpu: kind?.cpu_model });
       }}
     />
   );

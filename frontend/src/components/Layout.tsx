@@ -1,7 +1,7 @@
 // What every page has: name, navigation, the service's state.
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
-import { healthOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { paths } from "@/paths";
 
 export function Layout() {
@@ -17,6 +17,12 @@ export function Layout() {
         <nav aria-label="Pages">
           <Link {...paths.home()} activeOptions={{ exact: true, includeSearch: false }}>
             Matrix
+          </Link>
+          <Link {...paths.upgrades()} activeOptions={{ includeSearch: false }}>
+            Upgrades
+          </Link>
+          <Link {...paths.alerts()} activeOptions={{ includeSearch: false }}>
+            Alerts <OpenAlerts />
           </Link>
           <Link {...paths.scaling()} activeOptions={{ includeSearch: false }}>
             Scaling
@@ -34,6 +40,7 @@ export function Layout() {
           <Link {...paths.bisections()} activeOptions={{ includeSearch: false }}>
             Bisections
           </Link>
+          <Link {...paths.scorecard()}>Scorecard</Link>
         </nav>
       </header>
       <main id="content" tabIndex={-1}>
@@ -43,6 +50,19 @@ export function Layout() {
         <ServiceState />
       </footer>
     </>
+  );
+}
+
+/** How many are open: what somebody should look at. */
+function OpenAlerts() {
+  const { data } = useQuery({ ...alertsOptions({ query: { limit: 1 } }), refetchInterval: 60_000 });
+  const open = data?.counts.open ?? 0;
+  if (open === 0) return null;
+  return (
+    <span className="amount">
+      {open}
+      <span className="visually-hidden"> open</span>
+    </span>
   );
 }
 

@@ -75,12 +75,16 @@ function Row({ line, point, metric, time, cell }: RowProps) {
   const { estimate } = point;
   const change = cell?.change;
   const cautions = change ? cautionsOf(change) : [];
+  const step = line.change_points.find((one) => line.points[one.index] === point);
   return (
     <tr>
       <th scope="row">
         {line.library} {versionText(point)}
         {point.commit && <small className="below">{commitText(point.commit)}</small>}
         {cell?.negotiated && <small className="below">chose {choiceText(cell.negotiated)}</small>}
+        {step && (
+          <small className="below">the level moves here: {format.changeInWords(step.ratio, metric)}</small>
+        )}
       </th>
       <td className="profile">{line.build_profile_label}</td>
       {time && <td className="number">{format.rate(estimate.value)}/s</td>}

@@ -4,10 +4,12 @@ import { useState } from "react";
 import { isRefusedCaller } from "@/api/problem";
 import { forgetToken, knownToken } from "@/api/token";
 
-/** `send` reads the token itself, when it is asked. */
+/** `send` reads the token itself, when it is asked. `stays`: after what else went wrong the dialog is still there, lest
+ * what was written in it be lost. */
 export function useAsking<Asked, Answer>(
   send: (asked: Asked) => Promise<Answer>,
   done: (answer: Answer) => void = () => {},
+  stays = false,
 ) {
   const queries = useQueryClient();
   const [shown, show] = useState<{ asked: Asked; asksToken: boolean }>();
@@ -23,7 +25,7 @@ export function useAsking<Asked, Answer>(
         forgetToken();
         show({ asked, asksToken: true });
       } else {
-        show(undefined);
+        if (!stays) show(undefined);
         await queries.invalidateQueries();
       }
     },

@@ -21,6 +21,7 @@ import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/compo
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { timerLines } from "@/components/timer-lines";
+import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { useResolved } from "@/components/use-resolved";
 import { count, dateTime } from "@/format";
 import { exportPath, paths } from "@/paths";
@@ -87,6 +88,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
           pools={summary.pools}
         />
       ))}
+      <UpgradeLinks run={run} />
       <OutcomeSection run={run} />
       <ReferenceSection run={run} />
       <EventSection events={run.events} />

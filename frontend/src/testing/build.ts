@@ -1,16 +1,21 @@
 // Small answers for unit tests, in the contract's shapes.
 import type {
+  AlertSummary,
   CaseView,
   Cell,
   Change,
+  ChangePoint,
   CheckView,
   Commit,
   Estimate,
+  Move,
   Negotiated,
   RunEvent,
   Series,
   SeriesLine,
   SubjectView,
+  UpgradeCell,
+  UpgradeEnd,
 } from "@/api/generated";
 
 export function aCase(id: string, title = id): CaseView {
@@ -89,6 +94,7 @@ export function aLine(
   library: string,
   profile: string,
   points: [version: string, estimate: Estimate][],
+  change_points: ChangePoint[] = [],
 ): SeriesLine {
   return {
     library,
@@ -104,6 +110,7 @@ export function aLine(
       estimate,
       invocation_medians: [estimate.value],
     })),
+    change_points,
   };
 }
 
@@ -139,5 +146,58 @@ export function aCheck(check: Partial<CheckView>): CheckView {
     detail: "",
     invocations_stored: 0,
     ...check,
+  };
+}
+
+/** 2% more time, all of it the server's. */
+export function anUpgradeCell(caseId: string, cell: Partial<UpgradeCell> = {}): UpgradeCell {
+  return {
+    case_id: caseId,
+    title: caseId,
+    pool: "local",
+    cpu_model: "a CPU",
+    verdict: "more",
+    move: aMove(1.02),
+    client: aMove(1),
+    server: aMove(1.03),
+    q: 0.001,
+    resolves: 0.004,
+    paired: true,
+    before_ns: 1_000_000,
+    after_ns: 1_020_000,
+    invocations: 10,
+    run_ids: ["r"],
+    warnings: [],
+    ...cell,
+  };
+}
+
+export function aMove(ratio: number): Move {
+  return { ratio, low: ratio - 0.01, high: ratio + 0.01 };
+}
+
+export function anEnd(label: string): UpgradeEnd {
+  const version = label.split(" ")[1] ?? "";
+  return { subject: label, version, source: "debian/trixie", build_profile_label: "shared", label };
+}
+
+export function anAlert(alert: Partial<AlertSummary> = {}): AlertSummary {
+  return {
+    alert_id: "a",
+    cause: { kind: "upgrade", library: "openssl", before: "3.0.19", after: "3.5.4" },
+    status: "open",
+    version: 0,
+    raised_at: "2026-01-01T00:00:00Z",
+    changed_at: "2026-01-01T00:00:00Z",
+    sentence: "OpenSSL 3.0.19 → 3.5.4: 1 of 8 cases costs more, by 2.0%.",
+    spec_names: ["nightly"],
+    cells: 1,
+    cpu_models: ["a CPU"],
+    most: aMove(1.02),
+    assignee: "",
+    due: null,
+    ignored_until: null,
+    fixed_in: "",
+    ...alert,
   };
 }

@@ -26,6 +26,7 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="address to serve on; anyone who reaches it can read everything")
     port: int = Field(8350, ge=0, le=65535)
     pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
+    scorecard: Path = Field(_CHECKOUT / "docs" / "scorecard.json", description="what make scorecard wrote")
     workers: Path = Field(_CHECKOUT / "workers" / "handshake", description="sources of the worker")
     catalogue: Path = Field(_CHECKOUT / "bench-specs" / "libraries.yaml")
 

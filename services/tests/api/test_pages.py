@@ -33,7 +33,16 @@ def test_the_first_page_and_its_files_are_served(browser: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["/runs", "/runs/20260101-120000-0a0b0c0d", "/series/a_b/c", "/assets/none", "/apiary"]
+    "address",
+    [
+        "/runs",
+        "/runs/20260101-120000-0a0b0c0d",
+        "/series/a_b/c",
+        "/assets/none",
+        "/apiary",
+        "/upgrades/openssl/3.0.19/3.5.4",
+        "/upgrades/openssl/debian%2Fbookworm/git:https:%2F%2Fexample.org%2Fopenssl.git%23master",
+    ],
 )
 def test_an_address_of_a_page_gets_the_first_page(browser: httpx.Client, address: str) -> None:
     response = browser.get(address)

@@ -950,6 +950,136 @@ export type HostMoveView = {
 };
 
 /**
+ * ScorecardTable
+ */
+export type ScorecardTable = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Columns
+     */
+    columns: Array<string>;
+    /**
+     * Rows
+     */
+    rows: Array<ScorecardRow>;
+};
+
+/**
+ * ScorecardCell
+ *
+ * What stands in a table, and where it is a figure the number itself with its 95% interval.
+ */
+export type ScorecardCell = {
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Value
+     */
+    value?: number | null;
+    /**
+     * Low
+     */
+    low?: number | null;
+    /**
+     * High
+     */
+    high?: number | null;
+};
+
+/**
+ * ScorecardRow
+ */
+export type ScorecardRow = {
+    /**
+     * Ours
+     *
+     * of kexbench itself, not of another's method
+     */
+    ours?: boolean;
+    /**
+     * Cells
+     *
+     * as many as the table has columns; the first is a name
+     */
+    cells: Array<ScorecardCell>;
+};
+
+/**
+ * ScorecardPart
+ *
+ * One question and what was measured of it.
+ */
+export type ScorecardPart = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * About
+     *
+     * how it was measured; paragraphs with an empty line between
+     */
+    about: string;
+    /**
+     * Sentence
+     *
+     * what came of it; empty where it failed
+     */
+    sentence: string;
+    /**
+     * Tables
+     */
+    tables: Array<ScorecardTable>;
+    /**
+     * Failure
+     *
+     * why nothing, or not all, was measured
+     */
+    failure: string | null;
+    /**
+     * Seconds
+     */
+    seconds: number;
+};
+
+/**
+ * Scorecard
+ */
+export type Scorecard = {
+    /**
+     * Format Version
+     */
+    format_version?: number;
+    /**
+     * Measured At
+     */
+    measured_at: string;
+    /**
+     * Version
+     *
+     * of kexbench
+     */
+    version: string;
+    /**
+     * Machine
+     */
+    machine: string;
+    /**
+     * Parts
+     */
+    parts: Array<ScorecardPart>;
+};
+
+/**
  * ScheduleView
  *
  * A spec that a cluster measures again and again.
@@ -4053,6 +4183,48 @@ export type Alert = {
     fixed_in: string;
 };
 
+/**
+ * AlertChange
+ *
+ * What somebody does to an alert. Fields that are not of the action are left out.
+ */
+export type AlertChange = {
+    /**
+     * Action
+     */
+    action: 'acknowledged' | 'confirmed' | 'ignored' | 'wrong' | 'reopened' | 'assigned' | 'noted' | 'due';
+    /**
+     * Note
+     *
+     * `ignored`, `wrong` and `noted` need one
+     */
+    note?: string;
+    /**
+     * Until
+     *
+     * of `ignored`: when it is open again; null for never
+     */
+    until?: string | null;
+    /**
+     * Assignee
+     *
+     * of `assigned`; empty for nobody
+     */
+    assignee?: string;
+    /**
+     * Due
+     *
+     * of `due`; null for no day
+     */
+    due?: string | null;
+    /**
+     * Saw
+     *
+     * the number of the last event that was read: what came later is not overruled unread
+     */
+    saw: number;
+};
+
 export type HealthData = {
     body?: never;
     path?: never;
@@ -6047,6 +6219,64 @@ export type AlertResponses = {
 
 export type AlertResponse = AlertResponses[keyof AlertResponses];
 
+export type ChangeAlertData = {
+    body: AlertChange;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}/events';
+};
+
+export type ChangeAlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ChangeAlertError = ChangeAlertErrors[keyof ChangeAlertErrors];
+
+export type ChangeAlertResponses = {
+    /**
+     * Successful Response
+     */
+    201: AlertDetail;
+};
+
+export type ChangeAlertResponse = ChangeAlertResponses[keyof ChangeAlertResponses];
+
 export type JudgementsData = {
     body?: never;
     path?: never;
@@ -6232,3 +6462,36 @@ export type NotificationsResponses = {
 };
 
 export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];
+
+export type ScorecardData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scorecard';
+};
+
+export type ScorecardErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
+
+export type ScorecardResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scorecard;
+};
+
+export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];

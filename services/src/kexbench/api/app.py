@@ -56,14 +56,15 @@ _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' 
 
 
 class _Pages(StaticFiles):
-    """The built pages; a path that is no file is a page's own address and gets index.html."""
+    """The built pages; a path that is no file is a page's own address, which may end in a version, and gets index.html."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         try:
             return await super().get_response(path, scope)
         except HTTPException as error:
-            first, last = path.partition("/")[0], path.rpartition("/")[2]
-            if error.status_code != 404 or first == "api" or "." in last:
+            first, _, rest = path.partition("/")
+            is_file = "." in path.rpartition("/")[2] and (first == "assets" or not rest)
+            if error.status_code != 404 or first == "api" or is_file:
                 raise
             return FileResponse(Path(str(self.directory)) / "index.html")
 
@@ -106,11 +107,13 @@ def create_app(
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
     catalogue: Callable[[], Catalogue] = _no_catalogue,
+    scorecard_file: Path | None = None,
     channels: notifications.Channels = (),
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring; `catalogue` is the one that is installed; `channels` are where people are told of alerts."""
+    ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything;
+    `channels` are where people are told of alerts."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -122,7 +125,8 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.doorbell, app.state.catalogue, app.state.channels = doorbell, catalogue, channels
+    app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
+    app.state.channels = channels
     app.state.verdicts = Verdicts(store)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:

@@ -87,8 +87,16 @@ class Service:
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
         self.channels = tuple(channel.rule for channel in installation.channels())
-        catalogue, channels = installation.catalogue, self.channels
-        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell, catalogue, channels)
+        app = create_app(
+            self.store,
+            gatekeeper,
+            pages,
+            supplies,
+            self.doorbell,
+            catalogue=installation.catalogue,
+            scorecard_file=settings.scorecard,
+            channels=self.channels,
+        )
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = _Server(config)
 

@@ -1,0 +1,41 @@
+// The scale that moves of cost are drawn on: where a ratio stands between the outermost of all, and which are named. Pure.
+import type { Move } from "@/api/generated";
+
+export interface MoveScale {
+  /** 0 to 1, from the left */
+  place: (ratio: number) => number;
+  /** ratios that the axis names, from the left; 1 is among them */
+  ticks: number[];
+}
+
+/** At each end, as a share of what is drawn. */
+const ROOM = 0.04;
+/** Closer than this, names of two ticks would touch. */
+const APART = 0.13;
+/** Without it a change of next to nothing would fill the picture. */
+const LEAST = 0.01;
+const PERCENTS = [0, 100, 50, 20, 10, 5, 2, 1, 0.5, 200, 500, 1000, 2000, 5000];
+
+/** Logarithmic: a halved cost is as far from an unchanged one as a doubled one. */
+export function moveScale(moves: Move[]): MoveScale {
+  const ends = moves.flatMap(({ ratio, low, high }) => [ratio, low, high]).filter((one) => one > 0);
+  const first = Math.log(Math.min(1 - LEAST, ...ends));
+  const last = Math.log(Math.max(1 + LEAST, ...ends));
+  const room = (last - first) * ROOM;
+  const place = (ratio: number) => {
+    const found = (Math.log(ratio) - first + room) / (last - first + 2 * room);
+    return Math.min(1, Math.max(0, found));
+  };
+  return { place, ticks: ticksBetween(Math.exp(first), Math.exp(last), place) };
+}
+
+function ticksBetween(low: number, high: number, place: MoveScale["place"]): number[] {
+  const found: number[] = [];
+  for (const percent of PERCENTS) {
+    for (const ratio of [1 + percent / 100, 1 - percent / 100]) {
+      const isFree = found.every((other) => Math.abs(place(other) - place(ratio)) >= APART);
+      if (ratio >= low && ratio <= high && isFree) found.push(ratio);
+    }
+  }
+  return found.sort((a, b) => a - b);
+}

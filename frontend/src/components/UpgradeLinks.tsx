@@ -1,0 +1,30 @@
+// The upgrades that a run measured, each with its report.
+import { Link } from "@tanstack/react-router";
+import type { RunDetail } from "@/api/generated";
+import { priorsOf } from "@/charts/heatmap-model";
+import { paths } from "@/paths";
+import { versionText } from "@/subjects";
+import { libraryTitle } from "./libraries";
+
+export function UpgradeLinks({ run }: { run: RunDetail }) {
+  const priors = priorsOf(run);
+  const found = run.subjects.flatMap((subject) => {
+    const prior = priors.get(subject.subject);
+    return prior ? [{ subject, prior }] : [];
+  });
+  if (found.length === 0) return null;
+  return (
+    <section>
+      <h2>Upgrades that it measured</h2>
+      <ul className="plain">
+        {found.map(({ subject, prior }) => (
+          <li key={subject.subject}>
+            <Link {...paths.upgrade(subject.library, prior.subject, subject.subject)}>
+              {libraryTitle(subject.library)} {versionText(prior)} → {versionText(subject)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

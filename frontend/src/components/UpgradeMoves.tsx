@@ -1,0 +1,56 @@
+// The cells of an upgrade that moved, drawn: both sides together, the client and the server.
+import { Link } from "@tanstack/react-router";
+import type { UpgradeCell } from "@/api/generated";
+import { MoveChart } from "@/charts/MoveChart";
+import { changeInWords, count, percentInterval } from "@/format";
+import { paths } from "@/paths";
+import { hostLabel } from "./HostSelect";
+import { isOnSeveral, keyOf, marksOf, sidesText } from "./upgrade-model";
+
+/** More would be no picture any more. */
+const DRAWN = 40;
+
+export function UpgradeMoves({ cells }: { cells: UpgradeCell[] }) {
+  const several = isOnSeveral(cells);
+  const left = cells.length - DRAWN;
+  return (
+    <>
+      <ul className="legend-line">
+        <li>
+          <i className="mark more" aria-hidden /> <i className="mark less" aria-hidden /> both sides together:
+          more time, less time
+        </li>
+        <li>
+          <i className="mark client" aria-hidden /> client
+        </li>
+        <li>
+          <i className="mark server" aria-hidden /> server
+        </li>
+        <li>Bars: 95% intervals.</li>
+      </ul>
+      <MoveChart
+        label="Cases that moved"
+        lines={cells.slice(0, DRAWN).map((cell) => ({
+          key: keyOf(cell),
+          name: (
+            <>
+              <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
+                {cell.title}
+              </Link>
+              {several && <small className="below">{hostLabel(cell)}</small>}
+            </>
+          ),
+          marks: marksOf(cell),
+          words: cell.move && (
+            <>
+              <b className={`verdict ${cell.verdict}`}>{changeInWords(cell.move.ratio, "cpu_ns")}</b>{" "}
+              {percentInterval(cell.move.low, cell.move.high)}
+              <small className="below">{sidesText(cell)}</small>
+            </>
+          ),
+        }))}
+      />
+      {left > 0 && <p>{count(left, "comparison")} moved less.</p>}
+    </>
+  );
+}

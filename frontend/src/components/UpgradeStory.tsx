@@ -1,0 +1,29 @@
+// What an upgrade came to, in one sentence: asked for when it comes into sight, since each compares all its cells.
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import type { UpgradeView } from "@/api/generated";
+import { upgradeReportOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { storyOf } from "./upgrade-model";
+
+const FRESH_MS = 5 * 60_000;
+
+export function UpgradeStory({ upgrade: { library, before, after } }: { upgrade: UpgradeView }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  const [isSeen, setSeen] = useState(false);
+  const report = useQuery({
+    ...upgradeReportOptions({ query: { library, before: before.subject, after: after.subject } }),
+    enabled: isSeen,
+    staleTime: FRESH_MS,
+  }).data;
+  useEffect(() => {
+    const watcher = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true));
+    if (place.current) watcher.observe(place.current);
+    return () => watcher.disconnect();
+  }, []);
+  const isSlower = report?.cells.some((cell) => cell.verdict === "more");
+  return (
+    <p ref={place} className={isSlower ? "said bad" : "said"}>
+      {report ? storyOf(report) : "…"}
+    </p>
+  );
+}

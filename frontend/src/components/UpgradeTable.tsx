@@ -1,0 +1,84 @@
+// Every number of some cells of an upgrade.
+import { Link } from "@tanstack/react-router";
+import type { Move, UpgradeCell } from "@/api/generated";
+import { percent, percentInterval } from "@/format";
+import { paths } from "@/paths";
+import { Frame } from "@/ui/Frame";
+import { hostLabel } from "./HostSelect";
+import { careOf, coresText, isOnSeveral, keyOf, verdictText } from "./upgrade-model";
+
+export function UpgradeTable({ label, cells }: { label: string; cells: UpgradeCell[] }) {
+  const several = isOnSeveral(cells);
+  return (
+    <Frame label={label}>
+      <table className="numbers history tight">
+        <thead>
+          <tr>
+            <th scope="col">Case</th>
+            <th scope="col">Verdict</th>
+            <th scope="col" className="number">
+              Change of time
+            </th>
+            <th scope="col" className="number">
+              Client
+            </th>
+            <th scope="col" className="number">
+              Server
+            </th>
+            <th scope="col" className="number">
+              Cores for 10,000 handshakes/s
+            </th>
+            <th scope="col" className="number">
+              Invocations
+            </th>
+            <th scope="col">Runs</th>
+          </tr>
+        </thead>
+        <tbody>
+          {cells.map((cell) => (
+            <Row key={keyOf(cell)} cell={cell} several={several} />
+          ))}
+        </tbody>
+      </table>
+    </Frame>
+  );
+}
+
+function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
+  const care = careOf(cell);
+  return (
+    <tr>
+      <th scope="row">
+        <Link {...paths.series({ case: cell.case_id, pool: cell.pool, cpu: cell.cpu_model })}>
+          {cell.title}
+        </Link>
+        {several && <small className="below">{hostLabel(cell)}</small>}
+      </th>
+      <td>
+        <span className={`verdict ${cell.verdict}`}>{verdictText(cell)}</span>
+        {care.length > 0 && <small> † {care.join("; ")}</small>}
+      </td>
+      <Moved move={cell.move} />
+      <Moved move={cell.client} />
+      <Moved move={cell.server} />
+      <td className="number">{coresText(cell)}</td>
+      <td className="number">{cell.invocations}</td>
+      <td>
+        {cell.run_ids.map((runId) => (
+          <Link key={runId} {...paths.run(runId)} className="below whole">
+            {runId}
+          </Link>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+function Moved({ move }: { move: Move | null }) {
+  if (!move) return <td className="number">–</td>;
+  return (
+    <td className="number">
+      {percent(move.ratio)} <small className="below">{percentInterval(move.low, move.high)}</small>
+    </td>
+  );
+}

@@ -1,0 +1,147 @@
+// Alerts: what needs somebody, by library; then what was judged lately, and what people were told.
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { AlertPage, AlertSummary } from "@/api/generated";
+import { alertsOptions, filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { AlertStatus } from "@/components/AlertStatus";
+import { groupsOf, mostOf, statusChoices, subjectOf, termsOf, wantedOf } from "@/components/alert-model";
+import { Judgements } from "@/components/Judgements";
+import { Notifications } from "@/components/Notifications";
+import { storyOf } from "@/components/upgrade-model";
+import { count, dateTime } from "@/format";
+import { paths } from "@/paths";
+import type { AlertsSearch } from "@/search";
+import { Select } from "@/ui/Fields";
+import { Empty, Failed, Loading } from "@/ui/Notes";
+import { useTitle } from "@/ui/title";
+
+const route = getRouteApi("/alerts");
+const PAGE = 50;
+const POLL_MS = 15_000;
+const EXAMPLE = `alerts:
+  relevant: 1%
+  notify: [crypto-team]`;
+
+export function AlertsPage() {
+  const { status, library, before } = route.useSearch();
+  const found = useQuery({
+    ...alertsOptions({
+      query: { status: wantedOf(status), library: library ? [library] : undefined, before, limit: PAGE },
+    }),
+    placeholderData: keepPreviousData,
+    refetchInterval: POLL_MS,
+  });
+  useTitle("Alerts");
+  const next = found.data?.next_before;
+  return (
+    <>
+      <h1>What became slower</h1>
+      {found.data ? (
+        <>
+          <Choices page={found.data} />
+          <Alerts page={found.data} />
+        </>
+      ) : found.isError ? (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <Loading what="the alerts" />
+      )}
+      <nav className="pager" aria-label="Pages of alerts">
+        {before && <Link {...paths.alerts({ status, library })}>Newest</Link>}
+        {next && <Link {...paths.alerts({ status, library, before: next })}>Older</Link>}
+      </nav>
+      <Judgements />
+      <Notifications />
+    </>
+  );
+}
+
+function Choices({ page: { counts } }: { page: AlertPage }) {
+  const { status = "", library = "" } = route.useSearch();
+  const libraries = useQuery(filtersOptions()).data?.libraries ?? [];
+  const navigate = route.useNavigate();
+  const change = (next: AlertsSearch) =>
+    void navigate({ search: (now) => ({ ...now, before: undefined, ...next }), replace: true });
+  return (
+    <form className="controls" aria-label="What to show" onSubmit={(event) => event.preventDefault()}>
+      <Select
+        label="Status"
+        value={status}
+        choices={statusChoices(counts)}
+        choose={(chosen) => change({ status: chosen || undefined })}
+      />
+      {(libraries.length > 1 || library) && (
+        <Select
+          label="Library"
+          value={library}
+          choices={[{ value: "", label: "all" }, ...libraries.map((name) => ({ value: name, label: name }))]}
+          choose={(chosen) => change({ library: chosen || undefined })}
+        />
+      )}
+    </form>
+  );
+}
+
+function Alerts({ page: { alerts, counts } }: { page: AlertPage }) {
+  const { status } = route.useSearch();
+  if (alerts.length === 0 && Object.keys(counts).length > 0) {
+    return (
+      <Empty title={status ? "None of these" : "Nothing needs anybody"}>
+        <p>
+          <Link {...paths.alerts({ status: "all" })}>All alerts</Link>
+        </p>
+      </Empty>
+    );
+  }
+  if (alerts.length === 0) return <NothingYet />;
+  return groupsOf(alerts).map(({ title, alerts: own }) => (
+    <section key={title}>
+      <h2>{title}</h2>
+      <ul className="runs">
+        {own.map((one) => (
+          <li key={one.alert_id} className="commit">
+            <OneAlert alert={one} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  ));
+}
+
+function OneAlert({ alert }: { alert: AlertSummary }) {
+  const today = new Date().toISOString().slice(0, 10);
+  const { raised_at, cause } = alert;
+  return (
+    <>
+      <h3>
+        <Link {...paths.alert(alert.alert_id)}>{subjectOf(alert)}</Link> <AlertStatus status={alert.status} />
+      </h3>
+      <p className="said">{storyOf(alert)}</p>
+      {cause.kind === "stale" && <p className="said bad">{cause.after}</p>}
+      {alert.most && (
+        <p>
+          <b className="verdict more">{mostOf(alert)}</b> in {count(alert.cells, "comparison")} on{" "}
+          {alert.cpu_models.join("; ")}
+        </p>
+      )}
+      <p>
+        raised <time dateTime={raised_at}>{dateTime(raised_at)}</time>
+        {termsOf(alert, today).map((term) => `; ${term}`)}
+      </p>
+    </>
+  );
+}
+
+function NothingYet() {
+  return (
+    <Empty title="No alerts">
+      <p>
+        Upgrades are watched over where a spec has <code>alerts:</code>. What it measures slower is then
+        measured again, and told only if that confirms it:
+      </p>
+      <pre>{EXAMPLE}</pre>
+      <p>What such a rule would have told of what is stored:</p>
+      <pre>kexbench alerts dry-run bench-specs/history.yaml</pre>
+    </Empty>
+  );
+}

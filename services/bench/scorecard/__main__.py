@@ -1,0 +1,70 @@
+"""`python -m bench.scorecard [--quick] [--only PART] [--live N]`: measure, print, and write docs/scorecard.md and
+docs/scorecard.json, which the API serves. Build the kits first time.
+
+Exit status 1 when a part can't be measured, which the report says in its place; figures themselves never fail it.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.lab import BenchError
+from bench.scorecard import report
+from bench.scorecard.parts import FULL, PARTS, QUICK, Bench, Found
+from kexbench import __version__
+from kexbench.domain.scorecard import Scorecard, ScorecardPart
+from kexbench.files import write_whole
+from kexbench.kits import KitError
+from kexbench.runner.host import read_host_facts
+
+ROOT = Path(__file__).parents[3]
+REPORT, FIGURES = ROOT / "docs" / "scorecard.md", ROOT / "docs" / "scorecard.json"
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="bench.scorecard", description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
+    parser.add_argument("--only", choices=list(PARTS), help="one part, no file written")
+    parser.add_argument("--live", type=int, default=3, help="upgrades between builds of one source, each of minutes")
+    options = parser.parse_args(arguments)
+    bench = Bench(QUICK if options.quick else FULL, options.live, _say)
+    parts = [_measured(name, bench) for name in ([options.only] if options.only else PARTS)]
+    if not (options.quick or options.only):
+        _write(Scorecard(measured_at=datetime.now(UTC), version=__version__, machine=_machine(), parts=tuple(parts)))
+    return 1 if any(part.failure for part in parts) else 0
+
+
+def _measured(name: str, bench: Bench) -> ScorecardPart:
+    title, measure = PARTS[name]
+    began_s = time.monotonic()
+    try:
+        found = measure(bench)
+    except (BenchError, KitError, FileNotFoundError) as error:
+        found = Found(failure=str(error))
+    part = ScorecardPart(name=name, title=title, **vars(found), seconds=round(time.monotonic() - began_s, 1))
+    print(f"\n{report.part_text(part)}\n\n({part.seconds:.0f} s)", flush=True)
+    return part
+
+
+def _machine() -> str:
+    host = read_host_facts()
+    virtual = host.virtualisation or "unknown"
+    return f"{host.cpu_model}, {host.cpus} CPUs, {virtual} virtualisation, Linux {host.kernel}."
+
+
+def _write(scorecard: Scorecard) -> None:
+    """The figures last: who serves them has both."""
+    write_whole(REPORT, report.document(scorecard).encode())
+    write_whole(FIGURES, (scorecard.model_dump_json(indent=1) + "\n").encode())
+    _say(f"written to {REPORT.relative_to(ROOT)} and {FIGURES.relative_to(ROOT)}")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

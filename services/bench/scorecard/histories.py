@@ -1,0 +1,170 @@
+"""Change points on labelled histories: our detector and those of others on the same data."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.changepoint_score import NAMES, LabelledSeries, delays, folds, load, score
+from bench.scorecard.detectors import Detector
+from bench.scorecard.figures import Counts, bootstrapped, median, name, rate, two_digits
+from kexbench.analysis.rounds import Vector
+from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
+
+POINTS_A_WEEK = 7
+"""One a night."""
+CPU_POINTS, CPU_SERIES, CPU_SEED = 500, 8, 0
+TITLES = {
+    "all": "All histories",
+    "synthetic": "Synthetic histories",
+    "semireal": "Real histories of unchanged programs, with and without planted steps",
+    "real": "Real histories, annotated by eye",
+    "held back": "Histories that were held back",
+}
+COLUMNS = (
+    "method",
+    "F1",
+    "precision",
+    "recall",
+    "false alarms per 1,000 points",
+    "per 1,000 series-weeks",
+    "per 1,000 points of unchanged series",
+    "delay, points",
+)
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a detector made of a set: of each series hits, misses, false alarms and points, and whether nothing changes
+    in it."""
+
+    detector: Detector
+    counts: tuple[Counts, ...]
+    unchanged: tuple[bool, ...]
+    delays: tuple[float, ...]
+
+    @property
+    def sums(self) -> Vector:
+        """Of all series."""
+        sums: Vector = np.sum(self.counts, axis=0, dtype=float)
+        return sums
+
+    @property
+    def changing(self) -> list[Counts]:
+        """Of the series in which something changes."""
+        return [one for one, null in zip(self.counts, self.unchanged, strict=True) if not null]
+
+    @property
+    def f1(self) -> float:
+        """As evaluations of change points have it: of the series in which something changes."""
+        return f1(np.sum(self.changing, axis=0, dtype=float))
+
+
+def sets() -> dict[str, list[LabelledSeries]]:
+    """The labelled histories: each set, all of them, and those that nothing was tuned on."""
+    found = {name: load(name) for name in NAMES}
+    every = [one for series in found.values() for one in series]
+    return found | {"all": every, "held back": folds(every)[1]}
+
+
+def size(kind: str, series: Sequence[LabelledSeries]) -> str:
+    """`160 synthetic (24,000 points, 143 changes)`."""
+    points = sum(len(one.values) for one in series)
+    changes = sum(label.detectable for one in series for label in one.labels)
+    return f"{len(series)} {kind} ({points:,} points, {changes:,} changes)"
+
+
+def thinned(series: Sequence[LabelledSeries], least: int) -> list[LabelledSeries]:
+    """About so many of them, evenly."""
+    return list(series[:: max(1, len(series) // least)])
+
+
+def examine(detector: Detector, series: Sequence[LabelledSeries], delays_of: int) -> Examined:
+    found = [score([one], [detector.detect(one.values)]) for one in series]
+    counts = tuple((one.hits, one.misses, one.false_alarms, one.points) for one in found)
+    waited = delays(detector.detect, series, delays_of)
+    return Examined(detector, counts, tuple(one.null for one in series), tuple(waited))
+
+
+def table(title: str, examined: Sequence[Examined]) -> ScorecardTable:
+    rows = (ScorecardRow(ours=one.detector.ours, cells=(name(one.detector.name), *_cells(one))) for one in examined)
+    return ScorecardTable(title=title, columns=COLUMNS, rows=tuple(rows))
+
+
+def _cells(examined: Examined) -> Iterator[ScorecardCell]:
+    counts = examined.counts
+    for statistic in (f1, precision, recall):
+        yield bootstrapped(examined.changing, statistic, two_digits)
+    alarms = [(one[2], one[3]) for one in counts]
+    yield rate(alarms, 1000, two_digits)
+    yield rate(alarms, 1000 * POINTS_A_WEEK, two_digits)
+    yield rate([one for one, null in zip(alarms, examined.unchanged, strict=True) if null], 1000, two_digits)
+    yield median(examined.delays)
+
+
+def cpu_table(seconds: Mapping[str, Sequence[float]], ours: Sequence[str]) -> ScorecardTable:
+    """Of the CPU-seconds of 1,000 series of 500 points, as each of some series has them."""
+    rows = (
+        ScorecardRow(ours=detector in ours, cells=(name(detector), median_seconds(taken)))
+        for detector, taken in seconds.items()
+    )
+    return ScorecardTable(
+        title="CPU time", columns=("method", f"CPU-seconds for 1,000 series of {CPU_POINTS} points"), rows=tuple(rows)
+    )
+
+
+def median_seconds(taken: Sequence[float]) -> ScorecardCell:
+    """The median of some series, and from the least to the most."""
+    middle, least, most = float(np.median(taken)), min(taken), max(taken)
+    text = f"{_seconds(middle)} ({_seconds(least)} to {_seconds(most)})"
+    return ScorecardCell(text=text, value=middle, low=least, high=most)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2f}"
+
+
+def cpu_seconds(detector: Detector) -> list[float]:
+    """For 1,000 series of 500 points, extrapolated from each of a few: noise of 1% with none to three steps of 5%."""
+    random = np.random.default_rng(CPU_SEED)
+    taken = []
+    for number in range(CPU_SERIES + 1):
+        levels = np.zeros(CPU_POINTS)
+        for place in random.integers(20, CPU_POINTS - 20, size=number % 4):
+            levels[place:] += 0.05 * random.choice([-1, 1])
+        values = np.exp(levels + 0.01 * random.standard_normal(CPU_POINTS)).tolist()
+        began = time.process_time()
+        detector.detect(values)
+        taken.append(1000 * (time.process_time() - began))
+    return taken[1:]  # what is done once is done by the first
+
+
+def precision(sums: Vector) -> float:
+    return _ratio(sums[0], sums[2])
+
+
+def recall(sums: Vector) -> float:
+    return _ratio(sums[0], sums[1])
+
+
+def f1(sums: Vector) -> float:
+    return _ratio(2 * sums[0], sums[1] + sums[2])
+
+
+def _ratio(part: float, rest: float) -> float:
+    return float(part / (part + rest)) if part + rest else float("nan")
+
+
+def sentence(examined: Mapping[str, Sequence[Examined]]) -> str:
+    """Ours and the best of the others on everything."""
+    everything = examined["all"]
+    ours = next(one for one in everything if one.detector.ours)
+    best = max((one for one in everything if not one.detector.ours), key=lambda one: one.f1)
+    held_back = next(one for one in examined["held back"] if one.detector.ours)
+    return (
+        f"On all histories kexbench has an F1 of {ours.f1:.2f} ({held_back.f1:.2f} on those that nothing was tuned on), the "
+        f"best of the others, {best.detector.name}, one of {best.f1:.2f}."
+    )
+
+

@@ -1,0 +1,138 @@
+"""The parts of the scorecard: each measures, and says what came of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+
+from bench.lab import Lab
+from bench.scorecard import histories, steps, upgrades
+from bench.scorecard.detectors import DETECTORS
+from bench.scorecard.pool import BATCHES, CASES, QUICK_CASES, STEPS, Pool, measure_pools
+from bench.scorecard.texts import HISTORIES, STEPS_ABOUT, UPGRADES
+from kexbench.domain.cases import Case
+from kexbench.domain.kits import Library
+from kexbench.domain.scorecard import ScorecardTable
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured: all of it, or a quick look."""
+
+    series: int | None
+    """Of each set of labelled histories at most about so many."""
+    delays: int
+    cases: Mapping[Library, Sequence[Case]]
+    invocations: int
+    """Of each case of the pool."""
+    each: int
+    """Nightly series of each case and step."""
+    upgrades: int
+    partitions: int
+
+
+FULL = Scale(series=None, delays=60, cases=CASES, invocations=60, each=10, upgrades=200, partitions=25)
+QUICK = Scale(series=12, delays=6, cases=QUICK_CASES, invocations=44, each=3, upgrades=40, partitions=3)
+
+
+@dataclass(frozen=True)
+class Found:
+    about: str = ""
+    sentence: str = ""
+    tables: tuple[ScorecardTable, ...] = ()
+    failure: str | None = None
+
+
+@dataclass
+class Bench:
+    """What the parts share: how much they measure, and the pool that is measured once."""
+
+    scale: Scale
+    live: int
+    say: Callable[[str], None]
+    lab: Lab = field(default_factory=Lab)
+
+    @cached_property
+    def pools(self) -> tuple[Pool, ...]:
+        """Raises BenchError and KitError."""
+        cases = sum(map(len, self.scale.cases.values()))
+        for found in measure_pools(self.lab, self.scale.cases, self.scale.invocations):
+            if isinstance(found, tuple):
+                return found
+            if found % 10 == 0:
+                self.say(f"pool: {found} of {self.scale.invocations} invocations of each of {cases} cases")
+        raise AssertionError("the last that is yielded is the pools")
+
+
+def measure_histories(bench: Bench) -> Found:
+    sets = histories.sets()
+    if bench.scale.series is not None:
+        sets = {name: histories.thinned(several, bench.scale.series) for name, several in sets.items()}
+    examined: dict[str, list[histories.Examined]] = {name: [] for name in sets}
+    seconds = {}
+    for detector in DETECTORS:
+        bench.say(f"histories: {detector.name}")
+        remembering = replace(detector, detect=cache(detector.detect))  # sets share series
+        for name, several in sets.items():
+            examined[name].append(histories.examine(remembering, several, bench.scale.delays))
+        seconds[detector.name] = histories.cpu_seconds(detector)
+    order = ("all", *(name for name in sets if name != "all"))
+    about = HISTORIES.format(
+        sizes=", ".join(histories.size(name, several) for name, several in sets.items()),
+        delays=bench.scale.delays,
+        seed=0,
+        cpu_series=histories.CPU_SERIES,
+    )
+    tables = [histories.table(histories.TITLES[name], examined[name]) for name in order]
+    cpu = histories.cpu_table(seconds, [detector.name for detector in DETECTORS if detector.ours])
+    return Found(about, histories.sentence(examined), (*tables, cpu))
+
+
+def measure_steps(bench: Bench) -> Found:
+    pools, scale = bench.pools, bench.scale
+    series = steps.series_of(pools, scale.each)
+    examined = []
+    for detector in DETECTORS:
+        bench.say(f"steps: {detector.name}")
+        examined.append(steps.examine_steps(detector, series, scale.delays))
+    about = STEPS_ABOUT.format(
+        invocations=scale.invocations,
+        cases=len(pools),
+        batches=BATCHES,
+        subjects=len(pools[0].batches),
+        labels="; ".join(pool.label for pool in pools),
+        each=scale.each,
+        nights=steps.NIGHTS,
+        edge=steps.EDGE,
+        seed=steps.SEED,
+        delays=min(scale.delays, len(pools) * scale.each),
+    )
+    return Found(about, steps.sentence(examined), (steps.pool_table(pools), steps.table(examined)))
+
+
+def measure_upgrades(bench: Bench) -> Found:
+    openssl = [pool for pool in bench.pools if pool.library == "openssl"]
+    scale = bench.scale
+    bench.say(f"upgrades: {scale.upgrades} of one kit to itself")
+    same = list(upgrades.upgrades(openssl, scale.upgrades))
+    slowed = {}
+    for factor in upgrades.FACTORS:
+        for step in STEPS:
+            bench.say(f"upgrades: {factor.dimension} {factor.value} slower by {step:.0%}")
+            slowed[factor, step] = list(upgrades.upgrades(openssl, scale.upgrades, step, factor))
+    bench.say("upgrades: tests of two versions")
+    tables = (
+        upgrades.same_kit_table(same),
+        upgrades.slowed_table(slowed),
+        upgrades.false_positives_table(bench.pools, scale.partitions),
+    )
+    about = UPGRADES.format(
+        cases=len(openssl), count=scale.upgrades, seed=upgrades.SEED, partitions=scale.partitions
+    )
+    return Found(about, upgrades.sentence(same, slowed), tables)
+
+
+PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
+    "histories": ("Change points in labelled histories", measure_histories),
+    "steps": ("Slowdowns in a series of nights", measure_steps),
+    "upgrades": ("Upgrades", measure_upgrades),
+}

@@ -1,0 +1,51 @@
+"""The scorecard: how good detection is, as `make scorecard` measured it. Tables that people read, with the numbers beside."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kexbench.domain.moments import Moment
+
+FORMAT_VERSION = 1
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ScorecardCell(_Frozen):
+    """What stands in a table, and where it is a figure the number itself with its 95% interval."""
+
+    text: str
+    value: float | None = Field(None, allow_inf_nan=False)
+    low: float | None = Field(None, allow_inf_nan=False)
+    high: float | None = Field(None, allow_inf_nan=False)
+
+
+class ScorecardRow(_Frozen):
+    ours: bool = Field(False, description="of kexbench itself, not of another's method")
+    cells: tuple[ScorecardCell, ...] = Field(description="as many as the table has columns; the first is a name")
+
+
+class ScorecardTable(_Frozen):
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[ScorecardRow, ...]
+
+
+class ScorecardPart(_Frozen):
+    """One question and what was measured of it."""
+
+    name: str = Field(examples=["histories"])
+    title: str
+    about: str = Field(description="how it was measured; paragraphs with an empty line between")
+    sentence: str = Field(description="what came of it; empty where it failed")
+    tables: tuple[ScorecardTable, ...]
+    failure: str | None = Field(description="why nothing, or not all, was measured")
+    seconds: float
+
+
+class Scorecard(_Frozen):
+    format_version: int = FORMAT_VERSION
+    measured_at: Moment
+    version: str = Field(description="of kexbench")
+    machine: str
+    parts: tuple[ScorecardPart, ...]
