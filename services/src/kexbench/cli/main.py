@@ -1,7 +1,7 @@
 """`kexbench`: the verbs, and how errors end a command.
 
 Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled. `catalogue check`: 3 there
-is something new. `bisect`: 4 it cannot say.
+is something new. `bisect`: 4 it cannot say. `analyze`: 2 a line of the input was wrong.
 """
 
 import sys
@@ -18,6 +18,7 @@ VERBS = {
     "run": "run:run",
     "plan": "plan:plan",
     "compare": "compare:compare",
+    "analyze": "analyze:app",
     "bisect": "bisect:bisect",
     "bisections": "bisections:app",
     "backfill": "backfill:backfill",

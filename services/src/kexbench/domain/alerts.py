@@ -189,7 +189,9 @@ def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
     return tuple(cells.values())
 
 
-def _newest(events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said) -> Said:
+def _newest(
+    events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said
+) -> Said:
     return next((said(event) for event in reversed(list(events)) if event.action is action), otherwise)
 
 
