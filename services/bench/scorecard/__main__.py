@@ -7,7 +7,7 @@ Exit status 1 when a part can't be measured, which the report says in its place;
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 

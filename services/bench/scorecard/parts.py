@@ -125,9 +125,7 @@ def measure_upgrades(bench: Bench) -> Found:
         upgrades.slowed_table(slowed),
         upgrades.false_positives_table(bench.pools, scale.partitions),
     )
-    about = UPGRADES.format(
-        cases=len(openssl), count=scale.upgrades, seed=upgrades.SEED, partitions=scale.partitions
-    )
+    about = UPGRADES.format(cases=len(openssl), count=scale.upgrades, seed=upgrades.SEED, partitions=scale.partitions)
     return Found(about, upgrades.sentence(same, slowed), tables)
 
 
