@@ -1,0 +1,102 @@
+"""Where the level of a history changed: a new version's cost, in the first place.
+
+Three stages: each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py),
+and here what a step must be beyond that to be told of. docs/statistics.md has the whole in prose, with its sources.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kexbench.analysis.changepoints_fit import steps_of
+from kexbench.analysis.changepoints_screen import noise_of, places_of, without_spikes
+from kexbench.analysis.estimates import RELEVANT
+from kexbench.analysis.rounds import Vector
+
+ANNOTATE, ALERT = 4.5, 6.0
+"""How many standard errors a step must be, to be shown in a chart and to raise suspicion."""
+LEAST_POINTS = 4
+"""A history of fewer has no noise to speak of, and so no change."""
+LEAST_AFTER = 2
+"""The change at the last point alone is left to the comparison of the two versions."""
+WINDOW = 40
+"""So many points before and after a change tell its ratio."""
+_GRAIN = 1e-9
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """The index of the first value after the change, the level after it relative to that before, and the step in standard
+    errors, negative where the level fell."""
+
+    index: int
+    ratio: float
+    z: float
+
+
+def change_points(
+    values: Sequence[float],
+    *,
+    errors: Sequence[float] | None = None,
+    resets: Collection[int] = (),
+    strict: bool = False,
+) -> list[ChangePoint]:
+    """The changes of level in a history of positive values, in order.
+
+    `errors` are the values' standard errors, where replicates told them. At each of the `resets`, the index of the first
+    value on another host or harness, the history begins anew: nothing is compared across it. `strict` is the level of alerts.
+    """
+    series = _checked(values)
+    uncertain = None if errors is None else _relative(errors, series)
+    logs = np.log(series)
+    found: list[ChangePoint] = []
+    edges = [0, *sorted({index for index in resets if 0 < index < len(series)}), len(series)]
+    for begin, end in zip(edges, edges[1:], strict=False):
+        piece = None if uncertain is None else uncertain[begin:end]
+        found += [
+            ChangePoint(begin + each.index, each.ratio, each.z) for each in _of_piece(logs[begin:end], piece, strict)
+        ]
+    return found
+
+
+def _of_piece(logs: Vector, errors: "Vector | None", strict: bool) -> list[ChangePoint]:
+    if len(logs) < LEAST_POINTS:
+        return []
+    # Rounded, so that the same history in another unit is the same to the last bit.
+    logs = np.round((logs - logs[0]) / _GRAIN) * _GRAIN
+    noise = noise_of(logs, errors)
+    calm = without_spikes(logs, noise)
+    places = places_of(calm, noise)
+    if not places:
+        return []
+    steps = steps_of(calm, noise, places)
+    edges = [0, *steps.places, len(logs)]
+    found = []
+    for before, place, after, z in zip(edges, steps.places, edges[2:], steps.z, strict=False):
+        if len(logs) - place < LEAST_AFTER:
+            continue
+        left = float(np.median(logs[max(before, place - WINDOW) : place]))
+        right = float(np.median(logs[place : min(after, place + WINDOW)]))
+        if abs(z) >= (ALERT if strict else ANNOTATE) and abs(right - left) >= RELEVANT:
+            found.append(ChangePoint(place, math.exp(right - left), z))
+    return found
+
+
+def _checked(values: Sequence[float]) -> Vector:
+    series = np.asarray(values, dtype=float)
+    if series.ndim != 1:
+        raise ValueError("a history is one list of numbers")
+    if len(wrong := np.flatnonzero(~(np.isfinite(series) & (series > 0)))):
+        raise ValueError(f"value {wrong[0] + 1} is {series[wrong[0]]:g}: a history is of finite values above zero")
+    return series
+
+
+def _relative(errors: Sequence[float], series: Vector) -> Vector:
+    uncertain = np.asarray(errors, dtype=float)
+    if uncertain.shape != series.shape:
+        raise ValueError(f"{len(uncertain)} errors of {len(series)} values")
+    if len(wrong := np.flatnonzero(~(np.isfinite(uncertain) & (uncertain >= 0)))):
+        raise ValueError(f"error {wrong[0] + 1} is {uncertain[wrong[0]]:g}: errors are finite and not below zero")
+    return uncertain / series
