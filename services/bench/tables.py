@@ -1,4 +1,4 @@
-"""Tables as text."""
+"""Tables as Markdown, which people read on a terminal as well."""
 
 from collections.abc import Sequence
 

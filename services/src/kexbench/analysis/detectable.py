@@ -64,6 +64,5 @@ def invocations_for(pair_sd: float, change: float, *, alpha: float = ALPHA, powe
 @cache
 def _noncentrality(freedom: float, alpha: float, power: float) -> float:
     """Where the upper tail beyond the critical value holds `power`; the lower tail is below 1e-9 there."""
-    critical = scipy.stats.t.ppf(1 - alpha / 2, freedom)
-    found = scipy.optimize.brentq(lambda shift: scipy.stats.nct.sf(critical, freedom, shift) - power, 0, 3 * critical)
-    return float(found)
+    critical = float(scipy.special.stdtrit(freedom, 1 - alpha / 2))
+    return float(scipy.special.nctdtrinc(freedom, 1 - power, critical))
