@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from kexbench.domain.alerts import AlertAction, AlertCell, AlertEvent, AlertKind, Cause, Finding
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
+from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
 from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.material import MaterialFiles
@@ -15,6 +18,7 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
+from kexbench.domain.upgrades import Move, UpgradeEnd
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
@@ -279,6 +283,100 @@ def a_line(bisection_id: str = "b" * 20, commits: int = 3) -> Line:
         for number in range(commits)
     )
     return Line(bisection_id=bisection_id, commits=tuple(found))
+
+
+def a_cause(after: str = "1.1", *, kind: AlertKind = AlertKind.UPGRADE) -> Cause:
+    """Of an upgrade from 1.0; or of what is stale, for that reason."""
+    if kind is AlertKind.STALE:
+        return Cause(kind=kind, library=None, before="", after=after)
+    return Cause(kind=kind, library="fake", before="1.0", after=after)
+
+
+def a_finding(run_id: str = "confirming", *, case_id: str = RSA, ratio: float = 1.05) -> Finding:
+    cell = AlertCell(
+        spec_name="example",
+        case_id=case_id,
+        title="RSA, RSA-2048",
+        pool="local",
+        cpu_model=HOST.cpu,
+        move=Move(ratio=ratio, low=ratio - 0.01, high=ratio + 0.01),
+        side="server",
+    )
+    return Finding(
+        spec_names=("example",),
+        sentence=f"fake 1.1 costs {ratio - 1:.0%} more than 1.0",
+        cells=(cell,),
+        run_ids=(run_id,),
+        notify=("crypto-team",),
+    )
+
+
+def an_alert_event(
+    action: AlertAction = AlertAction.RAISED,
+    number: int = 0,
+    *,
+    cause: Cause | None = None,
+    minutes: float | None = None,
+    author: str = "alice",
+    **said: Any,
+) -> AlertEvent:
+    """What happened to the alert of a cause so many minutes after noon, by its number where nothing is said."""
+    cause = cause or a_cause()
+    if action in (AlertAction.RAISED, AlertAction.GREW):
+        said.setdefault("finding", a_finding())
+    if action in (AlertAction.IGNORED, AlertAction.WRONG, AlertAction.NOTED):
+        said.setdefault("note", "because")
+    return AlertEvent(
+        alert_id=cause.alert_id,
+        number=number,
+        at=NOON + timedelta(minutes=number if minutes is None else minutes),
+        author=author,
+        action=action,
+        cause=cause if action is AlertAction.RAISED else None,
+        **said,
+    )
+
+
+def a_judgement(run_id: str = "one", *, minutes: float = 0) -> Judgement:
+    """Of a run whose only upgrade is confirmed, so many minutes after noon."""
+    before, after = (
+        UpgradeEnd(
+            subject=f"fake@{version}~{version}~0",
+            version=version,
+            source=version,
+            build_profile_label="made up",
+            label=f"fake {version}",
+        )
+        for version in ("1.0", "1.1")
+    )
+    upgrade = JudgedUpgrade(
+        library="fake",
+        before=before,
+        after=after,
+        compared=2,
+        more=1,
+        less=0,
+        unresolved=1,
+        suspected=(f"local/{RSA}",),
+        confirmation_run="once-1",
+        outcome="confirmed",
+    )
+    moved = HostMoved(
+        pool="local",
+        cpu_model=HOST.cpu,
+        move=Move(ratio=1.02, low=1.01, high=1.03),
+        cases=3,
+        since_run="zero",
+        since=NOON - timedelta(days=1),
+    )
+    return Judgement(
+        run_id=run_id,
+        spec_name="example",
+        at=NOON + timedelta(minutes=minutes),
+        ended_at=NOON,
+        upgrades=(upgrade,),
+        host_moves=(moved,),
+    )
 
 
 def a_ticket(run: Run, job: int = 0) -> Ticket:

@@ -9,6 +9,7 @@ const ASKED_BY: Record<QueueEntry["trigger"], string> = {
   api: "Somebody asked for it",
   "command-line": "A command measures it",
   bisection: "A bisection",
+  confirmation: "A suspicion is to be confirmed",
   schedule: "A schedule",
   backfill: "A backfill",
 };

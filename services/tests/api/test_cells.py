@@ -4,7 +4,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from kexbench.api.cells import (
+from kexbench.api.cells import cases_in_order, subjects_in_order
+from kexbench.api.cells import cells as all_cells
+from kexbench.api.comparing import (
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
     DIFFERENT_RUN,
@@ -12,10 +14,7 @@ from kexbench.api.cells import (
     Chosen,
     SentinelBatches,
     Sentinels,
-    cases_in_order,
-    subjects_in_order,
 )
-from kexbench.api.cells import cells as all_cells
 from kexbench.api.models import Cell, Change
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
 from kexbench.domain.samples import Negotiated, OutcomeKind

@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
+import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -304,3 +304,31 @@ export const rings = <ThrowOnError extends boolean = false>(options?: Options<Ri
     url: '/api/v1/rings',
     ...options
 });
+
+/**
+ * Alerts
+ *
+ * Alerts, those that were raised last first.
+ */
+export const alerts = <ThrowOnError extends boolean = false>(options?: Options<AlertsData, ThrowOnError>) => (options?.client ?? client).get<AlertsResponses, AlertsErrors, ThrowOnError>({ url: '/api/v1/alerts', ...options });
+
+/**
+ * Alert
+ *
+ * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
+ */
+export const alert = <ThrowOnError extends boolean = false>(options: Options<AlertData, ThrowOnError>) => (options.client ?? client).get<AlertResponses, AlertErrors, ThrowOnError>({ url: '/api/v1/alerts/{alert_id}', ...options });
+
+/**
+ * Judgements
+ *
+ * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
+ */
+export const judgements = <ThrowOnError extends boolean = false>(options?: Options<JudgementsData, ThrowOnError>) => (options?.client ?? client).get<JudgementsResponses, JudgementsErrors, ThrowOnError>({ url: '/api/v1/judgements', ...options });
+
+/**
+ * Judgement
+ *
+ * What the analysis came to about a run.
+ */
+export const judgement = <ThrowOnError extends boolean = false>(options: Options<JudgementData, ThrowOnError>) => (options.client ?? client).get<JudgementResponses, JudgementErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/judgement', ...options });

@@ -5,11 +5,43 @@ export type ClientOptions = {
 };
 
 /**
+ * UpgradeEnd
+ *
+ * A version as it was measured: one source, one build profile.
+ */
+export type UpgradeEnd = {
+    /**
+     * Subject
+     *
+     * unique name
+     */
+    subject: string;
+    /**
+     * Version
+     */
+    version: string;
+    /**
+     * Source
+     */
+    source: string;
+    /**
+     * Build Profile Label
+     */
+    build_profile_label: string;
+    /**
+     * Label
+     *
+     * what people read
+     */
+    label: string;
+};
+
+/**
  * Trigger
  *
  * Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first.
  */
-export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'bisection' | 'backfill';
+export type Trigger = 'command-line' | 'api' | 'schedule' | 'commit' | 'library' | 'pull-request' | 'bisection' | 'backfill' | 'confirmation';
 
 /**
  * ToldCommit
@@ -2247,6 +2279,26 @@ export type OpenRun = {
 };
 
 /**
+ * Move
+ *
+ * The cost after the upgrade relative to the cost before, with its 95% interval: 1.02 is 2% more.
+ */
+export type Move = {
+    /**
+     * Ratio
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * High
+     */
+    high: number;
+};
+
+/**
  * MetricView
  */
 export type MetricView = {
@@ -2334,6 +2386,151 @@ export type KnownKits = {
     kits: {
         [key: string]: string | null;
     };
+};
+
+/**
+ * JudgementPage
+ */
+export type JudgementPage = {
+    /**
+     * Judgements
+     */
+    judgements: Array<Judgement>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
+};
+
+/**
+ * HostMoved
+ *
+ * A host kind whose sentinel moved since an earlier run: the machine's doing, and no library's.
+ */
+export type HostMoved = {
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Cpu Model
+     */
+    cpu_model: string;
+    move: Move;
+    /**
+     * Cases
+     */
+    cases: number;
+    /**
+     * Since Run
+     */
+    since_run: string;
+    /**
+     * Since
+     */
+    since: string;
+};
+
+/**
+ * JudgedUpgrade
+ *
+ * Two neighbouring versions that a run measured, over all its cases and host kinds.
+ */
+export type JudgedUpgrade = {
+    /**
+     * Library
+     */
+    library: 'openssl' | 'gnutls' | 'fake';
+    before: UpgradeEnd;
+    after: UpgradeEnd;
+    /**
+     * Compared
+     *
+     * cells
+     */
+    compared: number;
+    /**
+     * More
+     *
+     * cells that look slower; suspicions, until a run confirms them
+     */
+    more: number;
+    /**
+     * Less
+     *
+     * cells that look faster
+     */
+    less: number;
+    /**
+     * Unresolved
+     *
+     * cells that cannot be told from no change
+     */
+    unresolved: number;
+    /**
+     * Suspected
+     *
+     * case ids, each behind its pool and a slash
+     */
+    suspected: Array<string>;
+    /**
+     * Confirmation Run
+     *
+     * that decides about the suspicion
+     */
+    confirmation_run: string | null;
+    /**
+     * Outcome
+     */
+    outcome: 'quiet' | 'confirming' | 'confirmed' | 'not confirmed' | 'cannot confirm';
+    /**
+     * Detail
+     *
+     * why the outcome is what it is, where that is not plain
+     */
+    detail?: string;
+    /**
+     * Alert Id
+     *
+     * that tells of it
+     */
+    alert_id?: string | null;
+};
+
+/**
+ * Judgement
+ *
+ * One for each ended run whose spec has a rule; of several the newest counts.
+ */
+export type Judgement = {
+    /**
+     * Run Id
+     */
+    run_id: string;
+    /**
+     * Spec Name
+     */
+    spec_name: string;
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Ended At
+     *
+     * when the run had ended, as it was judged; one that is resumed ends again
+     */
+    ended_at: string;
+    /**
+     * Upgrades
+     */
+    upgrades: Array<JudgedUpgrade>;
+    /**
+     * Host Moves
+     */
+    host_moves: Array<HostMoved>;
 };
 
 /**
@@ -2542,6 +2739,75 @@ export type FollowedCommit = {
 };
 
 /**
+ * Finding
+ *
+ * What one analysis found: of an upgrade what a confirming run showed, all of it from that run.
+ */
+export type Finding = {
+    /**
+     * Spec Names
+     */
+    spec_names: Array<string>;
+    /**
+     * Sentence
+     *
+     * what moved, how much, how sure, on which side, and what the cells share
+     */
+    sentence: string;
+    /**
+     * Cells
+     */
+    cells: Array<AlertCell>;
+    /**
+     * Run Ids
+     *
+     * the confirming run first
+     */
+    run_ids: Array<string>;
+    /**
+     * Notify
+     *
+     * names of channels
+     */
+    notify: Array<string>;
+};
+
+/**
+ * AlertCell
+ *
+ * One case on one host kind that costs more.
+ */
+export type AlertCell = {
+    /**
+     * Spec Name
+     */
+    spec_name: string;
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Cpu Model
+     */
+    cpu_model: string;
+    move: Move;
+    /**
+     * Side
+     *
+     * which side's CPU time moved
+     */
+    side: 'both' | 'client' | 'server';
+};
+
+/**
  * Filters
  *
  * What there is to choose from.
@@ -2662,6 +2928,38 @@ export type CommitPage = {
      */
     next_before: string | null;
 };
+
+/**
+ * Cause
+ *
+ * What makes regressions one alert.
+ */
+export type Cause = {
+    kind: AlertKind;
+    /**
+     * Library
+     *
+     * of an upgrade
+     */
+    library: 'openssl' | 'gnutls' | 'fake' | null;
+    /**
+     * Before
+     *
+     * of an upgrade the version before, else empty
+     */
+    before: string;
+    /**
+     * After
+     *
+     * of an upgrade the version that costs more; of what is stale, what broke it
+     */
+    after: string;
+};
+
+/**
+ * AlertKind
+ */
+export type AlertKind = 'upgrade' | 'stale';
 
 /**
  * CaseStep
@@ -3083,6 +3381,266 @@ export type BisectionCommit = {
      * why it cannot be measured
      */
     fails: string | null;
+};
+
+/**
+ * AlertSummary
+ *
+ * An alert without what was found, which may be hundreds of cells.
+ */
+export type AlertSummary = {
+    /**
+     * Alert Id
+     */
+    alert_id: string;
+    cause: Cause;
+    /**
+     * Status
+     */
+    status: 'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong';
+    /**
+     * Version
+     *
+     * the number of its last event
+     */
+    version: number;
+    /**
+     * Raised At
+     */
+    raised_at: string;
+    /**
+     * Changed At
+     */
+    changed_at: string;
+    /**
+     * Sentence
+     */
+    sentence: string;
+    /**
+     * Spec Names
+     */
+    spec_names: Array<string>;
+    /**
+     * Cells
+     */
+    cells: number;
+    /**
+     * Cpu Models
+     *
+     * that it was found on
+     */
+    cpu_models: Array<string>;
+    /**
+     * of the cell that costs most more; null where it is of none
+     */
+    most: Move | null;
+    /**
+     * Assignee
+     *
+     * empty for nobody
+     */
+    assignee: string;
+    /**
+     * Due
+     */
+    due: string | null;
+    /**
+     * Ignored Until
+     *
+     * of one that is ignored; null for good
+     */
+    ignored_until: string | null;
+    /**
+     * Fixed In
+     *
+     * of one that is fixed: the version that recovered
+     */
+    fixed_in: string;
+};
+
+/**
+ * AlertPage
+ */
+export type AlertPage = {
+    /**
+     * Alerts
+     */
+    alerts: Array<AlertSummary>;
+    /**
+     * Counts
+     *
+     * how many there are of each status, of this library and kind
+     */
+    counts: {
+        [key: string]: number;
+    };
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
+};
+
+/**
+ * AlertEvent
+ *
+ * One thing that happened to an alert. `number` counts them from 0; who adds one says which was the last that they
+ * saw, so that nobody overrules what they have not read.
+ */
+export type AlertEvent = {
+    /**
+     * Alert Id
+     */
+    alert_id: string;
+    /**
+     * Number
+     */
+    number: number;
+    /**
+     * At
+     */
+    at: string;
+    /**
+     * Author
+     */
+    author: string;
+    action: AlertAction;
+    /**
+     * Note
+     */
+    note?: string;
+    /**
+     * of `raised`
+     */
+    cause?: Cause | null;
+    /**
+     * of `raised` and `grew`
+     */
+    finding?: Finding | null;
+    /**
+     * Fixed In
+     *
+     * of `fixed`: the version that recovered; empty where it is of none
+     */
+    fixed_in?: string;
+    /**
+     * Until
+     *
+     * of `ignored`: when it is open again; null for never
+     */
+    until?: string | null;
+    /**
+     * Assignee
+     *
+     * of `assigned`; empty for nobody
+     */
+    assignee?: string;
+    /**
+     * Due
+     *
+     * of `due`; null for no day
+     */
+    due?: string | null;
+};
+
+/**
+ * AlertAction
+ *
+ * What an event does. The first three are the analyst's alone.
+ */
+export type AlertAction = 'raised' | 'grew' | 'fixed' | 'acknowledged' | 'confirmed' | 'ignored' | 'wrong' | 'reopened' | 'assigned' | 'noted' | 'due';
+
+/**
+ * AlertDetail
+ *
+ * An alert as it is now, and everything that happened to it.
+ */
+export type AlertDetail = {
+    alert: Alert;
+    /**
+     * Events
+     *
+     * in their order
+     */
+    events: Array<AlertEvent>;
+    /**
+     * Actions
+     *
+     * what may be done to it now
+     */
+    actions: Array<'acknowledged' | 'confirmed' | 'ignored' | 'wrong' | 'reopened' | 'assigned' | 'noted' | 'due'>;
+};
+
+/**
+ * Alert
+ *
+ * An alert as it is now.
+ */
+export type Alert = {
+    /**
+     * Alert Id
+     */
+    alert_id: string;
+    cause: Cause;
+    /**
+     * Status
+     */
+    status: 'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong';
+    /**
+     * Version
+     *
+     * the number of its last event
+     */
+    version: number;
+    /**
+     * Raised At
+     */
+    raised_at: string;
+    /**
+     * Changed At
+     */
+    changed_at: string;
+    /**
+     * Sentence
+     */
+    sentence: string;
+    /**
+     * Spec Names
+     */
+    spec_names: Array<string>;
+    /**
+     * Cells
+     */
+    cells: Array<AlertCell>;
+    /**
+     * Run Ids
+     */
+    run_ids: Array<string>;
+    /**
+     * Notify
+     */
+    notify: Array<string>;
+    /**
+     * Assignee
+     */
+    assignee: string;
+    /**
+     * Due
+     */
+    due: string | null;
+    /**
+     * Ignored Until
+     *
+     * of one that is ignored; null for good
+     */
+    ignored_until: string | null;
+    /**
+     * Fixed In
+     *
+     * of one that is fixed: the version that recovered
+     */
+    fixed_in: string;
 };
 
 export type HealthData = {
@@ -4820,3 +5378,265 @@ export type RingsResponses = {
 };
 
 export type RingsResponse = RingsResponses[keyof RingsResponses];
+
+export type AlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Status
+         *
+         * only these
+         */
+        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+        /**
+         * Kind
+         *
+         * only this one
+         */
+        kind?: AlertKind | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/alerts';
+};
+
+export type AlertsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertsError = AlertsErrors[keyof AlertsErrors];
+
+export type AlertsResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertPage;
+};
+
+export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
+
+export type AlertData = {
+    body?: never;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}';
+};
+
+export type AlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertError = AlertErrors[keyof AlertErrors];
+
+export type AlertResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertDetail;
+};
+
+export type AlertResponse = AlertResponses[keyof AlertResponses];
+
+export type JudgementsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/judgements';
+};
+
+export type JudgementsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
+
+export type JudgementsResponses = {
+    /**
+     * Successful Response
+     */
+    200: JudgementPage;
+};
+
+export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
+
+export type JudgementData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/judgement';
+};
+
+export type JudgementErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementError = JudgementErrors[keyof JudgementErrors];
+
+export type JudgementResponses = {
+    /**
+     * Successful Response
+     */
+    200: Judgement;
+};
+
+export type JudgementResponse = JudgementResponses[keyof JudgementResponses];

@@ -1,5 +1,6 @@
 """The application: routes, problems and the built pages, around a store that is handed in."""
 
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
+    advancing,
+    alerts,
     bisections,
     commits,
     control,
@@ -25,11 +28,13 @@ from kexbench.api import (
     scheduling,
     scorecard,
     supplying,
+    upgrades,
     uploading,
     verdicts,
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
@@ -37,11 +42,12 @@ from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_hand
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
+from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, scorecard, supplying, uploading, webhooks),
+    *(scheduling, scorecard, supplying, upgrades, uploading, webhooks, advancing, alerts),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -87,17 +93,22 @@ def _refuse_body(request: Request) -> ProblemError | None:
     return None
 
 
+def _no_catalogue() -> Catalogue:
+    return Catalogue.model_validate({"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}})
+
+
 def create_app(
     store: Store,
     gatekeeper: Gatekeeper,
     pages: Path | None,
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
+    catalogue: Callable[[], Catalogue] = _no_catalogue,
     scorecard_file: Path | None = None,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring; `scorecard_file` is what `make scorecard` wrote, if anything."""
+    ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -109,8 +120,10 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.doorbell, app.state.scorecard = doorbell, scorecard_file
+    app.state.doorbell, app.state.catalogue = doorbell, catalogue
+    app.state.scorecard = scorecard_file
     app.state.verdicts = Verdicts(store)
+    app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)
 

@@ -5,22 +5,19 @@ run's number, so whoever asks for the next one asks for the same one.
 """
 
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
 
 from kexbench.analysis.bisect import Found, Try
 from kexbench.analysis.bisect_answer import answer
 from kexbench.analysis.bisect_notes import Notes, NotMeasured
 from kexbench.api.bisection_known import Known, builds_of, known_of, next_of, notes_of
 from kexbench.api.bisection_models import WantedLine
-from kexbench.api.control import one_architecture, one_at_a_time, queue_run, stirred
+from kexbench.api.control import one_at_a_time, planned_wish, queue_run, stirred
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.problems import ProblemError
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, Outcome
-from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Trigger
 from kexbench.planning.bisection import BisectionRun
 from kexbench.planning.compose import spec_text
-from kexbench.planning.documents import DocumentError
 from kexbench.store.port import Store
 
 _TICK = timedelta(milliseconds=1)
@@ -84,23 +81,12 @@ def _queue(store: Store, supplies: Supplies | LocalSupplies, known: Known, notes
         pool=bisection.pool,
     )
     try:
-        plan = planned(supplies, run)
+        plan = planned_wish(supplies, run.wish, run.catalogue_text)
     except ProblemError as error:
         add_event(store, known, BisectionEventKind.WAITS, error.detail)
         return
     detail = f"run {number} of bisection {bisection.bisection_id}"
     queue_run(store, bisection.run_id(number), Trigger.BISECTION, spec_text(run.wish), plan, detail)
-
-
-def planned(supplies: Supplies | LocalSupplies, run: BisectionRun) -> Plan:
-    """Raises a problem that says why it cannot be measured."""
-    try:
-        plan = supplies.plan(spec_text(run.wish), run.name, run.catalogue_text)
-    except DocumentError as error:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
-    if isinstance(supplies, Supplies):
-        one_architecture(supplies, plan)
-    return plan
 
 
 def _end(store: Store, known: Known, outcome: Outcome, detail: str) -> None:

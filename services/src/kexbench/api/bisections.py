@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.bisecting import add_event, advance, give_up_line, keep_line, planned
+from kexbench.api.bisecting import add_event, advance, give_up_line, keep_line
 from kexbench.api.bisection_known import Known, known_of
 from kexbench.api.bisection_models import (
     BisectionControl,
@@ -22,7 +22,7 @@ from kexbench.api.bisection_models import (
     WantedLine,
 )
 from kexbench.api.bisection_views import controls_of, detail_of, summary_of
-from kexbench.api.control import ask_for_end, one_at_a_time, record, stirred
+from kexbench.api.control import ask_for_end, one_at_a_time, planned_wish, record, stirred
 from kexbench.api.dependencies import HasQueue, LocalSupplies, Supplies, TheQueueing, TheStore, queueing_of
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
@@ -154,7 +154,8 @@ def _asked(supplies: Supplies | LocalSupplies, wanted: BisectionWanted, who: str
         _is_known(wanted, supplies.repositories(wanted.library))
     if wanted.good == wanted.bad:
         raise ProblemError(_UNUSABLE, f"{wanted.good} is given as both ends", "name two commits")
-    planned(supplies, BisectionRun(ends, None, cases, invocations, pool=pool))  # so that nobody waits for a fault of it
+    ends_alone = BisectionRun(ends, None, cases, invocations, pool=pool)
+    planned_wish(supplies, ends_alone.wish, ends_alone.catalogue_text)  # so that nobody waits for a fault of it
     return asked
 
 

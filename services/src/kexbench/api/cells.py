@@ -1,91 +1,50 @@
-"""Cells from rows: which numbers stand together, what each is compared with, and the warnings that travel along."""
+"""Cells from rows: which numbers stand together, and what each is compared with."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from kexbench.analysis.estimates import compare, estimate_median
-from kexbench.analysis.rounds import Batches
-from kexbench.analysis.sentinel import through_sentinel
+from kexbench.api.comparing import Chosen, Numbers, Sentinels, batches_of, share_a_sentinel, warnings_of
 from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
 from kexbench.domain.cases import Case, CpuFeatures
 from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
-from kexbench.domain.samples import Negotiated
-from kexbench.store.port import NegotiatedRow, OutcomeRow, SampleRow, SubjectRow
-
-DIFFERENT_PROFILE = "different build profile"
-DIFFERENT_RUN = "measured in different runs"
-DIFFERENT_INVOCATIONS = "not interleaved"
-THROUGH_SENTINEL = "measured in different runs, compared through the sentinel"
-NEGOTIATED_FIELDS = ("protocol", "cipher", "group", "signature")
-Sentinels = Mapping[tuple[str, str], "SentinelBatches"]
-"""By run and case."""
-Chosen = Mapping[tuple[str, str, str], Negotiated]
-"""What the library chose, by run, case and the subject's reference."""
-
-
-@dataclass(frozen=True)
-class SentinelBatches:
-    """What the frozen subject cost in one run and case, by invocation."""
-
-    kit_id: str
-    batches: Batches
-
-
-def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], SentinelBatches]:
-    found: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
-    for row in rows:
-        found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
-    return {key: SentinelBatches(kit_id, batches) for key, (kit_id, batches) in found.items()}
-
-
-def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiated]:
-    return {(row.run_id, row.case_id, row.reference): row.negotiated for row in rows}
-
-
-def subject_name(subject: SubjectRow) -> str:
-    """Names what may stand in one column: a library at a version, from a source, with a build profile."""
-    return f"{subject.library}@{subject.version}~{subject.source}~{subject.build_profile}"
+from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
 
 
 def subject_view(subject: SubjectRow) -> SubjectView:
-    return SubjectView(subject=subject_name(subject), **vars(subject))
+    return SubjectView(subject=subject.name, **vars(subject))
 
 
-@dataclass
-class _Gathered:
+@dataclass(kw_only=True)
+class _Gathered(Numbers):
     """All rows of one cell."""
 
     case: Case
-    subject: SubjectRow
-    run_id: str = ""
     measured_at: datetime | None = None
     medians: list[float] = field(default_factory=list)
-    batches: dict[str, Sequence[float]] = field(default_factory=dict)
     outcome: OutcomeRow | None = None
-    sentinel: SentinelBatches | None = None
-    negotiated: Negotiated | None = None
 
 
 def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[SubjectView]:
     """Each subject once, by library, then version; of kits that share a name the newest measured."""
     newest: dict[str, SampleRow | OutcomeRow] = {}
     for row in rows:
-        known = newest.get(subject_name(row.subject))
+        known = newest.get(row.subject.name)
         if known is None or known.measured_at < row.measured_at:
-            newest[subject_name(row.subject)] = row
-    ordered = sorted(newest.values(), key=lambda row: _version_order(row.subject))
+            newest[row.subject.name] = row
+    ordered = sorted(newest.values(), key=lambda row: version_order(row.subject))
     return [subject_view(row.subject) for row in ordered]
 
 
 def cases_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[Case]:
     """Each case once: by protocol, key exchange, then the numbers that a person would sort by; variations of a case
     stand behind it."""
-    return sorted({row.case.case_id: row.case for row in rows}.values(), key=_case_order)
+    return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
 
 
-def _case_order(case: Case) -> tuple[int | str, ...]:
+def case_order(case: Case) -> tuple[int | str, ...]:
     return (
         list(Protocol).index(case.protocol),
         list(KeyExchange).index(case.key_exchange),
@@ -127,15 +86,15 @@ def cells(
 def _gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> dict[tuple[str, str], _Gathered]:
     gathered: dict[tuple[str, str], _Gathered] = {}
     for row in samples:
-        key = (row.case.case_id, subject_name(row.subject))
-        cell = gathered.setdefault(key, _Gathered(row.case, row.subject))
+        key = (row.case.case_id, row.subject.name)
+        cell = gathered.setdefault(key, _Gathered(case=row.case, subject=row.subject))
         cell.run_id = row.run_id
         cell.measured_at = max(row.measured_at, cell.measured_at or row.measured_at)
         cell.medians.append(row.median)
         cell.batches[row.unit] = row.values
     for outcome in outcomes:
-        key = (outcome.case.case_id, subject_name(outcome.subject))
-        cell = gathered.setdefault(key, _Gathered(outcome.case, outcome.subject))
+        key = (outcome.case.case_id, outcome.subject.name)
+        cell = gathered.setdefault(key, _Gathered(case=outcome.case, subject=outcome.subject))
         if cell.medians and cell.run_id != outcome.run_id:
             if outcome.measured_at <= (cell.measured_at or outcome.measured_at):
                 continue  # an older run's trouble says nothing about the newest numbers
@@ -158,7 +117,7 @@ def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
         and other.subject.version_key < cell.subject.version_key
     ]
     alike = [other for other in older if other.subject.build_profile == cell.subject.build_profile]
-    return max(alike or older, key=lambda other: _version_order(other.subject), default=None)
+    return max(alike or older, key=lambda other: version_order(other.subject), default=None)
 
 
 def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
@@ -174,7 +133,7 @@ def _cell(cell: _Gathered, previous: _Gathered | None) -> Cell:
         outcome = OutcomeView(kind=row.kind, reason=row.reason, detail=row.detail, invocations=row.invocations)
     return Cell(
         case_id=cell.case.case_id,
-        subject=subject_name(cell.subject),
+        subject=cell.subject.name,
         estimate=estimate,
         change=change,
         outcome=outcome,
@@ -193,47 +152,13 @@ def _to_sentinel(cell: _Gathered) -> Ratio | None:
 def _change(cell: _Gathered, previous: _Gathered) -> Change | None:
     """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is
     taken out by the sentinel where both runs have the same one."""
-    through = _common_sentinel(cell, previous)
-    found = compare(_batches(cell, through=through), _batches(previous, through=through))
+    through = share_a_sentinel(cell, previous)
+    found = compare(batches_of(cell, through=through), batches_of(previous, through=through))
     if found is None:
         return None
-    warnings = []
-    if previous.subject.build_profile != cell.subject.build_profile:
-        warnings.append(DIFFERENT_PROFILE)
-    if previous.run_id != cell.run_id:
-        warnings.append(THROUGH_SENTINEL if through else DIFFERENT_RUN)
-    elif not found.paired:
-        warnings.append(DIFFERENT_INVOCATIONS)
-    if unlike := _chose_otherwise(cell.negotiated, previous.negotiated):
-        warnings.append(unlike)
-    return Change(against=subject_name(previous.subject), warnings=warnings, **vars(found))
+    warnings = warnings_of(cell, previous, through=through, paired=found.paired)
+    return Change(against=previous.subject.name, warnings=warnings, **vars(found))
 
 
-def _common_sentinel(cell: _Gathered, previous: _Gathered) -> bool:
-    """Whether two runs had the same sentinel in a case; within a run the pairs themselves are better."""
-    if cell.run_id == previous.run_id or cell.sentinel is None or previous.sentinel is None:
-        return False
-    return cell.sentinel.kit_id == previous.sentinel.kit_id
-
-
-def _batches(cell: _Gathered, *, through: bool) -> Batches:
-    batches: Batches = cell.batches
-    if through and cell.sentinel:
-        batches = through_sentinel(cell.batches, cell.sentinel.batches)
-    return {f"{cell.run_id}/{unit}": values for unit, values in batches.items()}
-
-
-def _chose_otherwise(cell: Negotiated | None, previous: Negotiated | None) -> str | None:
-    """`negotiated differently: group X25519MLKEM768 instead of X25519`, or None."""
-    if cell is None or previous is None:
-        return None
-    words = [
-        f"{name} {getattr(cell, name)} instead of {getattr(previous, name)}"
-        for name in NEGOTIATED_FIELDS
-        if getattr(cell, name) != getattr(previous, name)
-    ]
-    return f"negotiated differently: {', '.join(words)}" if words else None
-
-
-def _version_order(subject: SubjectRow) -> tuple[str, ...]:
+def version_order(subject: SubjectRow) -> tuple[str, ...]:
     return (subject.library, subject.version_key, subject.build_profile, subject.source)

@@ -21,6 +21,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Commit
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.store.port import RunProgress, Store
 
@@ -146,6 +147,17 @@ def planned(supplies: Supplies | LocalSupplies, submission: Submission) -> Plan:
         plan = supplies.plan(submission.spec_text, submission.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
+    if isinstance(supplies, Supplies):
+        one_architecture(supplies, plan)
+    return plan
+
+
+def planned_wish(supplies: Supplies | LocalSupplies, wish: Wish, catalogue_text: str) -> Plan:
+    """The plan of what this service wants measured itself. Raises a problem that says why it cannot be."""
+    try:
+        plan = supplies.plan(spec_text(wish), wish.name, catalogue_text)
+    except DocumentError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
     if isinstance(supplies, Supplies):
         one_architecture(supplies, plan)
     return plan

@@ -13,6 +13,8 @@ from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
 from kexbench.kits.depot import Depot
 from kexbench.material.shelf import MaterialShelf
+from kexbench.planning.documents import DocumentError
+from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 
@@ -85,8 +87,20 @@ def _monitoring(request: Request) -> Monitoring:
     return cast(Monitoring, request.app.state.monitoring)
 
 
+def _catalogue(request: Request) -> Catalogue:
+    """Raises a 503 problem with its faults."""
+    try:
+        return cast(Catalogue, request.app.state.catalogue())
+    except DocumentError as error:
+        detail = "; ".join(fault.render(error.file) for fault in error.faults)
+        raise ProblemError(
+            HTTPStatus.SERVICE_UNAVAILABLE, f"the catalogue has faults: {detail}", "mend it, then ask again"
+        ) from None
+
+
 HasQueue = Annotated[bool, Depends(_has_queue)]
 MeasuresItself = Annotated[bool, Depends(_measures_itself)]
+TheCatalogue = Annotated[Catalogue, Depends(_catalogue)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheQueueing = Annotated[Supplies | LocalSupplies, Depends(queueing_of)]
 TheStore = Annotated[Store, Depends(_store)]

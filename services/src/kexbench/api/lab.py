@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -45,7 +46,7 @@ def scaling(store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None
     rows = store.samples(Selection(Metric.ELAPSED_NS, kind.pool, kind.cpu_model, tuple(library or ())))
     curves: dict[Case, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in rows:
-        curve = curves[row.case.model_copy(update={"threads": 1})][cells.subject_name(row.subject)]
+        curve = curves[row.case.model_copy(update={"threads": 1})][row.subject.name]
         curve[row.case.threads].append(1e9 / row.median)
     found = [
         ScalingCase(
@@ -76,7 +77,9 @@ def qualified(
     store: Store, kind: HostKind, invocations: int, libraries: Collection[str] = ()
 ) -> list[QualificationRow]:
     """What is known of some libraries, or of all, for comparisons of so many invocations."""
-    rows = store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries), variants=True))
+    selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
+    runs = store.qualifying_runs(selection)
+    rows = store.samples(replace(selection, runs=tuple(runs))) if runs else []
     return list(_qualified(rows, invocations))
 
 

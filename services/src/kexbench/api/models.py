@@ -167,6 +167,14 @@ class SeriesPoint(Answer):
     invocation_medians: list[float] = Field(description="one value an invocation, in the metric's unit")
 
 
+class ChangePoint(Answer):
+    """Where the level of a series moved for good."""
+
+    index: int = Field(description="of the first point after it")
+    ratio: float = Field(description="the level after it relative to the one before: 1.02 is 2% more")
+    z: float = Field(description="the step in standard errors of its size")
+
+
 class SeriesLine(Answer):
     """A series: case x pool x library x build profile x metric over versions."""
 
@@ -174,6 +182,7 @@ class SeriesLine(Answer):
     build_profile: str
     build_profile_label: str
     points: list[SeriesPoint] = Field(description="in version order")
+    change_points: list[ChangePoint] = Field(description="in the order of the points")
 
 
 class Series(Answer):

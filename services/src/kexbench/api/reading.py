@@ -13,6 +13,7 @@ from kexbench import __version__
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
+from kexbench.api.comparing import chosen, sentinels
 from kexbench.api.controls import controls_of
 from kexbench.api.dependencies import HasQueue, TheStore
 from kexbench.api.metrics import metric_views
@@ -180,7 +181,7 @@ def run(
         kits=found.kits,
         metric=metric,
         cells=cells_of(store, metric, samples, outcomes),
-        sentinel=_sentinel(store, found, kind),
+        sentinel=sentinel_view(store, found, kind),
         timers=store.timers(run_id),
         reference=reference_view(store, found, kind),
         discarded_batches=progress.discarded_batches if progress else 0,
@@ -194,8 +195,8 @@ def cells_of(store: Store, metric: Metric, samples: list[SampleRow], outcomes: l
     return cells.cells(
         samples,
         outcomes,
-        cells.sentinels(store.sentinels(metric, run_ids) if run_ids else ()),
-        cells.chosen(store.negotiated(defaults) if defaults else ()),
+        sentinels(store.sentinels(metric, run_ids) if run_ids else ()),
+        chosen(store.negotiated(defaults) if defaults else ()),
     )
 
 
@@ -218,7 +219,7 @@ def _hosts(store: Store, run: Run) -> list[HostView]:
     ]
 
 
-def _sentinel(store: Store, run: Run, kind: HostKind | None) -> SentinelView | None:
+def sentinel_view(store: Store, run: Run, kind: HostKind | None) -> SentinelView | None:
     """The run's frozen subject, and how far a host kind moved since the newest run before it."""
     kit = run.kits.get(SENTINEL)
     if kit is None:
@@ -295,13 +296,14 @@ def _lines(rows: list[SampleRow]) -> list[SeriesLine]:
     lines: dict[tuple[str, str], dict[str, list[SampleRow]]] = {}
     for row in rows:
         line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
-        line.setdefault(cells.subject_name(row.subject), []).append(row)
+        line.setdefault(row.subject.name, []).append(row)
     return [
         SeriesLine(
             library=library,
             build_profile=profile,
             build_profile_label=next(iter(points.values()))[0].subject.build_profile_label,
             points=[_point(point) for point in points.values()],
+            change_points=[],
         )
         for (library, profile), points in lines.items()
     ]
@@ -311,7 +313,7 @@ def _point(rows: list[SampleRow]) -> SeriesPoint:
     newest = max(rows, key=lambda row: row.measured_at)
     medians = [row.median for row in rows]
     return SeriesPoint(
-        subject=cells.subject_name(newest.subject),
+        subject=newest.subject.name,
         version=newest.subject.version,
         version_key=newest.subject.version_key,
         commit=newest.subject.commit,

@@ -4,7 +4,6 @@ from collections import defaultdict
 from statistics import median
 
 from kexbench.analysis.reference import MeasuredRow, Swap, measured_rows, swaps
-from kexbench.api.cells import subject_name
 from kexbench.api.models import HostKind
 from kexbench.api.reference_models import (
     ReferenceColumn,
@@ -49,7 +48,7 @@ def _medians(store: Store, run: Run, kind: HostKind | None, metric: Metric) -> _
     found: _Medians = defaultdict(lambda: defaultdict(list))
     pool, cpu_model = (kind.pool, kind.cpu_model) if kind else (None, None)
     for row in store.samples(Selection(metric, pool, cpu_model, run_id=run.run_id)):
-        found[subject_name(row.subject)][row.case.case_id].append(row.median)
+        found[row.subject.name][row.case.case_id].append(row.median)
     return found
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 
-from kexbench.api.cells import subject_name
 from kexbench.api.models import Cell, Change, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, cells_of, known_run
@@ -92,7 +91,7 @@ def _moved(cell: Cell, change: Change, case: str, pool: str, names: Mapping[str,
 def _names(samples: Iterable[SampleRow]) -> dict[str, str]:
     """`openssl 3.5.7 (debian/trixie)`: what people read of each subject."""
     subjects = {row.subject for row in samples}
-    return {subject_name(one): f"{one.library} {one.version} ({one.source})" for one in subjects}
+    return {one.name: f"{one.library} {one.version} ({one.source})" for one in subjects}
 
 
 def _trouble(run: Run, progress: RunProgress) -> str:

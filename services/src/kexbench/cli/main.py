@@ -31,6 +31,7 @@ VERBS = {
     "queue": "queue:queue",
     "schedules": "schedules:app",
     "commits": "commits:commits",
+    "alerts": "alerts:app",
     "dispatch": "dispatch:dispatch",
     "token": "cluster:token",
     "migrate": "cluster:migrate",

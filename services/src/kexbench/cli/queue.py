@@ -18,6 +18,7 @@ ASKED_BY = {
     Trigger.API: "somebody",
     Trigger.COMMAND_LINE: "a command",
     Trigger.BISECTION: "a bisection",
+    Trigger.CONFIRMATION: "a suspicion",
     Trigger.SCHEDULE: "schedule",
     Trigger.BACKFILL: "backfill",
 }

@@ -1,4 +1,4 @@
-"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from them."""
+"""Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from it."""
 
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
@@ -16,6 +16,7 @@ ANALYST = "kexbench"
 """The author of what nobody did by hand."""
 NOTE_MAX = 4000
 ASSIGNEE_MAX = 200
+CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
 Said = TypeVar("Said")
 
 
@@ -79,6 +80,7 @@ class AlertAction(StrEnum):
 
     RAISED = "raised"
     GREW = "grew"
+    """More was found of the same cause. What was fixed is open again."""
     FIXED = "fixed"
     ACKNOWLEDGED = "acknowledged"
     CONFIRMED = "confirmed"
@@ -100,8 +102,33 @@ _STATUS: dict[AlertAction, Status] = {
     AlertAction.WRONG: "wrong",
     AlertAction.REOPENED: "open",
 }
+DECIDING = (*_STATUS, AlertAction.GREW)
+"""The actions that a status follows from."""
 SETTLED: tuple[Status, ...] = ("fixed", "ignored", "wrong")
 """Nobody has to do anything."""
+UNSETTLED: tuple[Status, ...] = ("open", "acknowledged", "confirmed")
+_ALLOWED: dict[AlertAction, tuple[Status, ...]] = {
+    AlertAction.ACKNOWLEDGED: ("open",),
+    AlertAction.CONFIRMED: ("open", "acknowledged"),
+    AlertAction.IGNORED: (*UNSETTLED, "ignored"),
+    AlertAction.WRONG: (*UNSETTLED, "ignored"),
+    AlertAction.REOPENED: ("acknowledged", "confirmed", *SETTLED),
+    AlertAction.ASSIGNED: (*UNSETTLED, *SETTLED),
+    AlertAction.NOTED: (*UNSETTLED, *SETTLED),
+    AlertAction.DUE: (*UNSETTLED, *SETTLED),
+}
+"""The statuses in which people may do something. Ignored again: until another moment, for another reason."""
+_OF_ONE_ACTION = {
+    "until": AlertAction.IGNORED,
+    "assignee": AlertAction.ASSIGNED,
+    "due": AlertAction.DUE,
+    "fixed_in": AlertAction.FIXED,
+}
+_WITH_A_NOTE = {
+    AlertAction.IGNORED: "a reason in its note",
+    AlertAction.WRONG: "a reason in its note",
+    AlertAction.NOTED: "a note",
+}
 
 
 class AlertEvent(_Frozen):
@@ -116,19 +143,26 @@ class AlertEvent(_Frozen):
     note: str = Field("", max_length=NOTE_MAX)
     cause: Cause | None = Field(None, description="of `raised`")
     finding: Finding | None = Field(None, description="of `raised` and `grew`")
-    fixed_in: str = Field("", description="of `fixed`: the version that recovered")
+    fixed_in: str = Field("", description="of `fixed`: the version that recovered; empty where it is of none")
     until: Moment | None = Field(None, description="of `ignored`: when it is open again; null for never")
     assignee: str = Field("", max_length=ASSIGNEE_MAX, description="of `assigned`; empty for nobody")
     due: date | None = Field(None, description="of `due`; null for no day")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
+        if (self.action is AlertAction.RAISED) != (self.number == 0):
+            raise ValueError("`raised`, and nothing else, is the first event")
         if (self.action is AlertAction.RAISED) != (self.cause is not None):
             raise ValueError("`raised`, and nothing else, has a cause")
+        if self.cause and self.cause.alert_id != self.alert_id:
+            raise ValueError(f"the cause is that of alert {self.cause.alert_id}, not {self.alert_id}")
         if (self.action in (AlertAction.RAISED, AlertAction.GREW)) != (self.finding is not None):
             raise ValueError("`raised` and `grew`, and nothing else, have a finding")
-        if self.action in (AlertAction.IGNORED, AlertAction.WRONG) and not self.note.strip():
-            raise ValueError(f"`{self.action}` needs a reason in its note")
+        for field, action in _OF_ONE_ACTION.items():
+            if getattr(self, field) and self.action is not action:
+                raise ValueError(f"`{field}` is of `{action}`, not of `{self.action}`")
+        if self.action in _WITH_A_NOTE and not self.note.strip():
+            raise ValueError(f"`{self.action}` needs {_WITH_A_NOTE[self.action]}")
         return self
 
 
@@ -148,26 +182,25 @@ class Alert(_Frozen):
     notify: tuple[str, ...]
     assignee: str
     due: date | None
-    ignored_until: Moment | None
-    fixed_in: str
+    ignored_until: Moment | None = Field(description="of one that is ignored; null for good")
+    fixed_in: str = Field(description="of one that is fixed: the version that recovered")
 
 
 def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
-    """The state that events lead to, in whatever order they arrive and however often each. An alert that was ignored
-    until a moment that has come is open. ValueError without the first event."""
-    ordered = [event for _, event in sorted({event.number: event for event in events}.items())]
+    """The state that events lead to, in whatever order they arrive and however often each. ValueError without the
+    first event."""
+    ordered = _in_order(events)
     if not ordered or ordered[0].cause is None:
         raise ValueError("an alert begins with the event that raised it")
     first, last = ordered[0], ordered[-1]
     assert first.cause is not None
     found = [event.finding for event in ordered if event.finding]
-    deciding = [event for event in ordered if event.action in _STATUS][-1]
-    ignored_until = deciding.until if deciding.action is AlertAction.IGNORED else None
-    is_over = ignored_until is not None and ignored_until <= now
+    status = status_of(((event.action, event.until) for event in ordered), now)
+    decided = next(event for event in reversed(ordered) if event.action in _STATUS)
     return Alert(
         alert_id=first.alert_id,
         cause=first.cause,
-        status="open" if is_over else _STATUS[deciding.action],
+        status=status,
         version=last.number,
         raised_at=first.at,
         changed_at=last.at,
@@ -178,9 +211,37 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
         notify=_each_once(name for one in found for name in one.notify),
         assignee=_newest(ordered, AlertAction.ASSIGNED, lambda event: event.assignee, ""),
         due=_newest(ordered, AlertAction.DUE, lambda event: event.due, None),
-        ignored_until=ignored_until,
-        fixed_in=deciding.fixed_in,
+        ignored_until=decided.until if status == "ignored" else None,
+        fixed_in=decided.fixed_in if status == "fixed" else "",
     )
+
+
+def status_of(steps: Iterable[tuple[AlertAction, datetime | None]], now: datetime) -> Status:
+    """What actions lead to, given in their order, each with when it is over. What is fixed and grows is open: of what
+    was found since, nothing says that it is fixed. So is what was ignored until a moment that has come."""
+    status: Status = "open"
+    over: datetime | None = None
+    for action, until in steps:
+        if action in _STATUS:
+            status, over = _STATUS[action], until
+        elif action is AlertAction.GREW and status == "fixed":
+            status = "open"
+    return "open" if over is not None and over <= now else status
+
+
+def actions_in(status: Status) -> tuple[AlertAction, ...]:
+    """What people may do to an alert of this status."""
+    return tuple(action for action, statuses in _ALLOWED.items() if status in statuses)
+
+
+def _in_order(events: Iterable[AlertEvent]) -> list[AlertEvent]:
+    """Each once. Should two have taken the same number, the earlier has it, whichever arrived first."""
+    found: dict[int, AlertEvent] = {}
+    for event in events:
+        known = found.setdefault(event.number, event)
+        if known != event:
+            found[event.number] = min(known, event, key=lambda one: (one.at, one.model_dump_json()))
+    return [event for _, event in sorted(found.items())]
 
 
 def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
@@ -189,7 +250,9 @@ def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
     return tuple(cells.values())
 
 
-def _newest(events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said) -> Said:
+def _newest(
+    events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said
+) -> Said:
     return next((said(event) for event in reversed(list(events)) if event.action is action), otherwise)
 
 

@@ -40,6 +40,13 @@ class Trigger(StrEnum):
     PULL_REQUEST = "pull-request"
     BISECTION = "bisection"
     BACKFILL = "backfill"
+    CONFIRMATION = "confirmation"
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether what such a run finds may raise an alert. A pull request's is told to its authors, and a bisection,
+        a backfill and a confirmation look where somebody knows already, or at what is past."""
+        return self not in (Trigger.PULL_REQUEST, Trigger.BISECTION, Trigger.BACKFILL, Trigger.CONFIRMATION)
 
 
 class _Frozen(BaseModel):
@@ -72,6 +79,12 @@ class Run(_Frozen):
     def was_queued(self) -> bool:
         """Whether it waited for its turn, so that whoever sees to the queue goes on with it."""
         return self.trigger is not Trigger.COMMAND_LINE
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether it may raise alerts, as far as can be told without reading its spec, which would have to name them
+        in `alerts:`."""
+        return self.trigger.is_watched and "alerts" in self.spec_text
 
     def announced(self) -> "Run":
         """As it was before its start."""

@@ -28,6 +28,15 @@ def tracked(catalogue: Catalogue) -> Iterator[tuple[LibraryName, CatalogueEntry]
             yield library, entry
 
 
+def released_between(catalogue: Catalogue, library: str, before: str, after: str) -> list[tuple[str, CatalogueEntry]]:
+    """The entries of versions after one and up to another, both by their keys, with the version of each."""
+    return [
+        (entry.version, entry)
+        for name, entry in tracked(catalogue)
+        if name == library and entry.version and before < version_key(entry.version) <= after
+    ]
+
+
 def _inconsistent(document: Document) -> list[Fault]:
     """What no field tells by itself, checked even where other parts of the catalogue are at fault."""
     faults = []

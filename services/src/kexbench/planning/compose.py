@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, Cipher, Method
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import Measure
+from kexbench.domain.plans import Isolation, Measure
 from kexbench.domain.pools import LOCAL
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.expand import expand
@@ -45,6 +45,7 @@ class Wish:
     max_duration_s: int = 3600
     sentinel: bool = False
     pools: tuple[str, ...] = (LOCAL,)
+    isolation: Isolation = Isolation.EXCLUSIVE
 
 
 def spec_text(wish: Wish) -> str:
@@ -61,6 +62,7 @@ def spec_text(wish: Wish) -> str:
             "batches": wish.batches,
             "maxDuration": f"{wish.max_duration_s}s",
             "sentinel": wish.sentinel,
+            **({} if wish.isolation is Isolation.EXCLUSIVE else {"isolation": str(wish.isolation)}),
         },
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)

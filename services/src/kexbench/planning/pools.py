@@ -6,7 +6,7 @@ from pydantic import Field
 
 from kexbench.domain.pools import Architecture, Memory, Pool, PoolName, contradiction
 from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
-from kexbench.planning.spec import Written
+from kexbench.planning.written import Written
 
 MAX_POOLS = 200
 _Text = Annotated[str, Field(min_length=1, max_length=317)]

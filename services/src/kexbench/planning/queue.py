@@ -11,11 +11,12 @@ from kexbench.domain.runs import RunState, Trigger
 _PRIORITIES = (
     {Trigger.PULL_REQUEST},
     {Trigger.COMMIT, Trigger.LIBRARY},
-    {Trigger.API, Trigger.COMMAND_LINE, Trigger.BISECTION},
+    {Trigger.API, Trigger.COMMAND_LINE, Trigger.BISECTION, Trigger.CONFIRMATION},
     {Trigger.SCHEDULE},
     {Trigger.BACKFILL},
 )
-"""Who waits for an answer comes first: a review, then a push, then a person, then a clock; what is past can wait."""
+"""Who waits for an answer comes first: a review, then a push, then a person or an alert, then a clock; what is past can
+wait."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from kexbench.domain.forges import ForgeConfig
 from kexbench.domain.repositories import PullRequests, Repository, RepositoryName
 from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
-from kexbench.planning.spec import Distinct, Written
+from kexbench.planning.written import Distinct, Written
 
 MAX_REPOSITORIES = 100
 _URL = re.compile(r"(https?|ssh|git)://[^/@\s]*@?[^/\s]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+|/.*")

@@ -4,13 +4,11 @@ Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case i
 """
 
 import re
-from collections import Counter
-from datetime import date
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
+from kexbench.domain.alerts import CHANNEL_NAME, AlertRule
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures, parse_peer
 from kexbench.domain.dimensions import (
     DH_BITS,
@@ -31,6 +29,7 @@ from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
 from kexbench.domain.plans import Isolation
 from kexbench.domain.pools import LOCAL, PoolName
 from kexbench.planning.cron import Cron
+from kexbench.planning.written import Day, Distinct, Duration, Share, Written
 
 TRACKED = "tracked"
 MAX_INVOCATIONS = 1000
@@ -38,56 +37,10 @@ MAX_BATCHES = 1000
 MAX_REFERENCE_TABLES = 20
 MAX_REFERENCE_ROWS = 100
 MAX_EVERY = 10_000
-Item = TypeVar("Item")
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
-_DURATION = "^([1-9][0-9]{0,5})([smh])$"
-_DATE = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_PERCENTAGE = r"^([0-9]{1,2}(\.[0-9]{1,4})?)%$"
-_RESOLVE_MIN, _RESOLVE_MAX = 0.001, 0.5
+MIN_CONFIRMED = 3
+"""Fewer invocations give no interval."""
+_USUAL_RULE = AlertRule()
 _PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
-
-
-class Written(BaseModel):
-    """What a person wrote: unknown fields are faults."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
-
-
-def _written(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _distinct(values: list[Item]) -> list[Item]:
-    repeated = sorted(_written(value) for value, times in Counter(values).items() if times > 1)
-    if repeated:
-        raise ValueError(f"given twice: {', '.join(repeated)}")
-    return values
-
-
-def _seconds(text: Any) -> Any:
-    """`90s`, `20m` or `2h` as seconds."""
-    found = re.fullmatch(_DURATION, text) if isinstance(text, str) else None
-    if not found:
-        raise ValueError("must be a whole number with s, m or h behind it, such as 20m")
-    return int(found[1]) * _SECONDS[found[2]]
-
-
-def _share(text: Any) -> Any:
-    """`0.5%` as 0.005."""
-    found = re.fullmatch(_PERCENTAGE, text) if isinstance(text, str) else None
-    if not found or not _RESOLVE_MIN <= float(found[1]) / 100 <= _RESOLVE_MAX:
-        raise ValueError(f"must be a percentage from {_RESOLVE_MIN:.1%} to {_RESOLVE_MAX:.0%}, such as 0.5%")
-    return float(found[1]) / 100
-
-
-def _date(text: Any) -> Any:
-    """`2025-04-08` as a date."""
-    try:
-        if isinstance(text, str) and re.fullmatch(_DATE, text):
-            return date.fromisoformat(text)
-    except ValueError:  # the 30th of February
-        pass
-    raise ValueError(f"must be a date such as 2025-04-08, not '{text}'")
 
 
 def _one_or_more(value: Any) -> Any:
@@ -114,9 +67,15 @@ def _known_form_of_peer(peer: str) -> str:
     return peer
 
 
-Distinct = Annotated[
-    list[Item], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
-]
+def _channel(name: str) -> str:
+    if not re.fullmatch(CHANNEL_NAME, name):  # not quoted: an address with a secret would be told to everybody
+        raise ValueError(
+            "must be the name of a channel, of lower-case letters, digits and hyphens: "
+            "its address and secrets belong in the file of channels"
+        )
+    return name
+
+
 Group = Literal[EllipticGroup, HybridGroup, MlkemGroup]
 DhBits = Annotated[int, AfterValidator(_known_dh_bits)]
 RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
@@ -125,6 +84,7 @@ EarlyDataBytes = Annotated[int, Field(ge=0, le=EARLY_DATA_MAX)]
 OcspBytes = Annotated[int, Field(ge=0, le=OCSP_MAX)]
 Threads = Annotated[int, Field(ge=1, le=THREADS_MAX)]
 Peer = Annotated[str, AfterValidator(_known_form_of_peer), Field(json_schema_extra={"pattern": _PEER})]
+ChannelName = Annotated[str, AfterValidator(_channel), Field(json_schema_extra={"pattern": CHANNEL_NAME})]
 Note = Annotated[str, Field(min_length=1, max_length=200)]
 LibraryName = Literal["openssl", "gnutls", "fake"]
 
@@ -140,7 +100,7 @@ class Matrix(Written):
 
     protocol: Distinct[Protocol]
     key_exchange: Distinct[KeyExchange]
-    cipher: Distinct[Cipher] = [Cipher.AES_128_GCM]
+    cipher: Distinct[Cipher] = Field([Cipher.AES_128_GCM])
     rsa_bits: Distinct[RsaBits] = Field([2048], description="key sizes of the RSA and RSA-PSS certificates")
     curve: Distinct[Curve] = Field(["P-256"], description="curves of the ECDSA certificates")
     group: Distinct[Group] = Field(
@@ -175,15 +135,9 @@ class MeasureSpec(Written):
     model_config = ConfigDict(json_schema_extra={"not": {"required": ["invocations", "resolve"]}})
 
     invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
-    resolve: Annotated[
-        float | None, BeforeValidator(_share, json_schema_input_type=Annotated[str, Field(pattern=_PERCENTAGE)])
-    ] = None
+    resolve: Share | None = None
     batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = 20
-    max_duration: Annotated[
-        int,
-        BeforeValidator(_seconds, json_schema_input_type=Annotated[str, Field(pattern=_DURATION)]),
-        Field(json_schema_extra={"default": "60m"}),
-    ] = 3600
+    max_duration: Annotated[Duration, Field(json_schema_extra={"default": "60m"})] = 3600
     sentinel: Annotated[bool, Field(description="whether a workload that never changes is measured along")] = True
     isolation: Annotated[
         Isolation,
@@ -231,6 +185,36 @@ class FollowSpec(Written):
     ] = 1
 
 
+class AlertsSpec(Written):
+    """That the upgrades which a spec measures are watched over, and what is told of them. What is measured does not
+    depend on it."""
+
+    relevant: Annotated[
+        Share, Field(description="smaller regressions are not told", json_schema_extra={"default": "0.5%"})
+    ] = _USUAL_RULE.relevant
+    notify: Annotated[
+        Distinct[ChannelName],
+        BeforeValidator(_one_or_more, json_schema_input_type=ChannelName | Distinct[ChannelName]),
+        Field(description="names of channels; where left out alerts are on the pages only"),
+    ] = Field([])
+    confirm_invocations: Annotated[
+        int,
+        Field(ge=MIN_CONFIRMED, le=MAX_INVOCATIONS, description="of the run that has to confirm a suspicion"),
+    ] = _USUAL_RULE.confirm_invocations
+    stale_after: Annotated[
+        Duration | None, Field(description="without a finished run for so long it is told; where left out never")
+    ] = None
+
+    @property
+    def rule(self) -> AlertRule:
+        return AlertRule(
+            relevant=self.relevant,
+            notify=tuple(self.notify),
+            confirm_invocations=self.confirm_invocations,
+            stale_after_s=self.stale_after,
+        )
+
+
 class Spec(Written):
     """A benchmark: what is measured, on which libraries, where and how much. It has subjects, or follows a branch."""
 
@@ -239,17 +223,18 @@ class Spec(Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Benchmark"]
     metadata: Metadata
-    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = []
+    subjects: Annotated[list[OneLibrary], Field(min_length=1)] = Field([])
     follow: FollowSpec | None = None
     pools: Annotated[
         Distinct[PoolName],
         Field(description="names of pools; on a machine that measures by itself there is one, local"),
-    ] = [LOCAL]
+    ] = Field([LOCAL])
     matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
     schedule: Annotated[Cron, Field(description="when a cluster measures it again, in UTC; kexbench schedules add")] = (
         None
     )
+    alerts: AlertsSpec | None = None
     reference: ReferenceSpec | None = None
 
 
@@ -258,11 +243,7 @@ class CatalogueEntry(Written):
 
     source: Annotated[str, Field(pattern=SOURCE_PATTERN)]
     version: str | None = None
-    released: Annotated[
-        date | None,
-        BeforeValidator(_date, json_schema_input_type=Annotated[str, Field(pattern=_DATE)]),
-        Field(description="when its makers released it, such as 2025-04-08"),
-    ] = None
+    released: Annotated[Day | None, Field(description="when its makers released it, such as 2025-04-08")] = None
     notes: str = ""
     security: Distinct[Note] = Field([], description="what it mends, such as CVE-2023-0361 and a clause on it")
     defaults: Distinct[Note] = Field([], description="what those get who configure nothing, where that has changed")
@@ -281,4 +262,4 @@ class Catalogue(Written):
             description="git repositories of each library whose branches specs may follow, and which on a cluster "
             "bisections and backfills may search; what is in them is run"
         ),
-    ] = {}
+    ] = Field({})

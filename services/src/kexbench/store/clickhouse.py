@@ -4,13 +4,18 @@ All SQL is fixed text with bound parameters.
 """
 
 from kexbench.store import migrate
+from kexbench.store.alerts import AlertTables
+from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
+from kexbench.store.judgements import JudgementTables
 from kexbench.store.measured import MeasuredTables
 from kexbench.store.runs import RunTables
 from kexbench.store.triggers import TriggerTables
 
 
-class ClickHouseStore(RunTables, TriggerTables, BisectionTables, MeasuredTables):
+class ClickHouseStore(
+    RunTables, TriggerTables, BisectionTables, AlertTables, JudgementTables, MeasuredTables, AppearanceTables
+):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 
     def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:

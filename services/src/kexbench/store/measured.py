@@ -23,16 +23,26 @@ from kexbench.store.port import (
 )
 
 COUNTED = "(run_id, job_id, case_id, invocation, attempt) IN (SELECT * FROM counted_invocations)"
-_SELECTED = """
+UNIT = "concat(job_id, '/', toString(invocation))"
+SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
+"""What SubjectRow.name is."""
+SELECTED = (
+    """
     ({pool:String} = '' OR pool = {pool:String})
     AND ({cpu_model:String} = '' OR cpu_model = {cpu_model:String})
     AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
+    AND (empty({subjects:Array(String)}) OR """
+    + SUBJECT
+    + """ IN {subjects:Array(String)})
     AND ({case_id:String} = '' OR case_id = {case_id:String})
     AND ({run_id:String} = '' OR run_id = {run_id:String})
+    AND (empty({runs:Array(String)}) OR run_id IN {runs:Array(String)})
     AND (reference = 'sentinel') = {sentinel:Bool}
-    AND ({variants:Bool} OR {run_id:String} != '' OR NOT match(source, '[+](relink|burn|copy)='))
+    AND ({variants:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
+         OR NOT match(source, '[+](relink|burn|copy)='))
     AND measured_at < {before:DateTime64(3)}
 """
+)
 _SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
 _CELL = "case_id, library, version_key, source, build_profile"
 _TIMERS = TypeAdapter(dict[str, Timer])
@@ -86,14 +96,15 @@ class MeasuredTables(Connection):
         return [rows.subject_of(row) for row in found]
 
     def samples(self, selection: Selection) -> list[SampleRow]:
-        """Of each cell the newest run's samples; with a run named, that run's."""
+        """Of each cell the newest run's samples; with a run named, that run's, with several, all of them."""
         found = self._query(
             f"SELECT {_sample_columns()}"
-            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {COUNTED}"
-            f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE metric = {{metric:String}} AND {_SELECTED} AND {COUNTED} GROUP BY {_CELL})"
+            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
+            f" AND (notEmpty({{runs:Array(String)}})"
+            f" OR ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED} GROUP BY {_CELL}))"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
-            _parameters(selection),
+            parameters(selection),
         )
         return [_sample(row) for row in found]
 
@@ -138,11 +149,11 @@ class MeasuredTables(Connection):
         found = self._query(
             f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
-            f" FROM outcomes FINAL WHERE {_SELECTED} AND {COUNTED}"
+            f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
             f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
-            f" WHERE {_SELECTED} AND {COUNTED} GROUP BY {_CELL})"
+            f" WHERE {SELECTED} AND {COUNTED} GROUP BY {_CELL})"
             f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
-            _parameters(selection),
+            parameters(selection),
         )
         return [
             OutcomeRow(
@@ -163,10 +174,10 @@ class MeasuredTables(Connection):
         columns = ", ".join(f"`{column}`" for column in EXPORT_COLUMNS)
         query = (
             f"SELECT {columns.replace('`build_profile`', 'build_profile_label AS `build_profile`')}"
-            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {_SELECTED} AND {COUNTED}"
+            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
             " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
         )
-        return self._query(query, _parameters(selection))
+        return self._query(query, parameters(selection))
 
 
 def _sample(row: dict[str, Any]) -> SampleRow:
@@ -182,19 +193,21 @@ def _sample(row: dict[str, Any]) -> SampleRow:
 
 
 def _sample_columns() -> str:
-    return f"{_columns()}, run_id, measured_at, concat(job_id, '/', toString(invocation)) AS unit, median, `values`"
+    return f"{_columns()}, run_id, measured_at, {UNIT} AS unit, median, `values`"
 
 
 def _columns() -> str:
     return ", ".join(f"`{column}`" for column in (*rows.CASE_COLUMNS, *rows.SUBJECT_COLUMNS, "case_id"))
 
 
-def _parameters(selection: Selection) -> dict[str, Any]:
+def parameters(selection: Selection) -> dict[str, Any]:
     return {
         "metric": str(selection.metric),
         "pool": selection.pool or "",
         "cpu_model": selection.cpu_model or "",
         "libraries": list(selection.libraries),
+        "subjects": list(selection.subjects),
+        "runs": list(selection.runs),
         "sentinel": selection.sentinel,
         "variants": selection.variants,
         "before": selection.before or LATEST,

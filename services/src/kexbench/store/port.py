@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from kexbench.domain.alerts import AlertAction, AlertEvent, AlertKind
 from kexbench.domain.bisections import Bisection, BisectionEvent, Line
 from kexbench.domain.cases import Case
 from kexbench.domain.commits import HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.judgements import Judgement
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
@@ -85,6 +87,40 @@ class SubjectRow:
     kit_id: str
     commit: LibraryCommit | None = None
 
+    @property
+    def name(self) -> str:
+        """Of what may stand in one column: a library at a version, from a source, with a build profile."""
+        return f"{self.library}@{self.version}~{self.source}~{self.build_profile}"
+
+
+@dataclass(frozen=True)
+class MeasuredSubjectRow:
+    """A subject on a host kind that has samples of it."""
+
+    subject: SubjectRow
+    """With the kit that was measured last."""
+    pool: str
+    cpu_model: str
+    case_ids: frozenset[str]
+    measured_at: datetime
+    """The newest of them."""
+
+
+@dataclass(frozen=True)
+class AppearanceRow:
+    """That a run has samples of a subject in a case on a host kind."""
+
+    case: Case
+    subject: str
+    """By its name."""
+    pool: str
+    cpu_model: str
+    run_id: str
+    measured_at: datetime
+    """The newest of them."""
+    units: frozenset[str]
+    """As SampleRow names them."""
+
 
 @dataclass(frozen=True)
 class SampleRow:
@@ -126,7 +162,7 @@ class NegotiatedRow:
 @dataclass(frozen=True)
 class Selection:
     """What to read; None leaves a dimension open. Only counted attempts are read, of subjects or of the sentinel
-    but not of both; variants that the measuring is measured with are left out unless a run is named."""
+    but not of both; variants that the measuring is measured with are left out unless runs are named."""
 
     metric: Metric
     pool: str | None = None
@@ -138,6 +174,43 @@ class Selection:
     before: datetime | None = None
     variants: bool = False
     """Whether relinks and copies are read without a run's name."""
+    subjects: tuple[str, ...] = ()
+    """By their names."""
+    runs: tuple[str, ...] = ()
+    """All that these have, not of each cell the newest run alone."""
+
+
+@dataclass(frozen=True)
+class AlertRow:
+    """What an alert is about, and what its status follows from, without what was found."""
+
+    alert_id: str
+    kind: AlertKind
+    library: str | None
+    raised_at: datetime
+    steps: Sequence[tuple[AlertAction, datetime | None]]
+    """The actions that decide, in their order; of `ignored` with the moment at which it is over."""
+
+
+@dataclass(frozen=True)
+class EndedRunRow:
+    """A run that may raise alerts and has ended since it was judged."""
+
+    run_id: str
+    spec_name: str
+    ended_at: datetime
+
+
+@dataclass(frozen=True)
+class WatchedSpecRow:
+    """A spec whose newest run may raise alerts."""
+
+    spec_name: str
+    newest_run: str
+    since: datetime
+    """When its first run was made."""
+    finished_at: datetime | None
+    """When a run of it finished last."""
 
 
 EXPORT_COLUMNS = (
@@ -209,6 +282,54 @@ class Store(Protocol):
         """None where its commits are not known yet."""
         ...
 
+    def add_alert_event(self, event: AlertEvent) -> None: ...
+    def alert_events(self, alert_id: str) -> list[AlertEvent]:
+        """In their order; none where there is no such alert."""
+        ...
+
+    def events_of_alerts(self, alert_ids: Collection[str]) -> list[AlertEvent]:
+        """Of several alerts; by alert, then in their order."""
+        ...
+
+    def alert_rows(self) -> list[AlertRow]:
+        """All alerts; those that were raised last first."""
+        ...
+
+    def alerts_beginning_with(self, prefix: str) -> list[str]:
+        """Ids, in their order."""
+        ...
+
+    def add_judgement(self, judgement: Judgement) -> None: ...
+    def judgement(self, run_id: str) -> Judgement | None:
+        """The newest one of a run."""
+        ...
+
+    def judgements(self, limit: int, before: datetime | None = None) -> list[Judgement]:
+        """The newest one of each run, the newest first; more than `limit` where the last ones are of the same
+        moment."""
+        ...
+
+    def judgements_of(self, upgrade_keys: Collection[str]) -> list[Judgement]:
+        """The newest one of each run that measured one of some upgrades; those that were made last come last."""
+        ...
+
+    def waiting_judgements(self) -> list[Judgement]:
+        """Those that wait for a confirming run, which may have ended; the oldest first."""
+        ...
+
+    def unjudged_runs(self) -> list[EndedRunRow]:
+        """Runs that may raise alerts, have finished or failed, and were not judged since; those that ended first come
+        first."""
+        ...
+
+    def watched_specs(self) -> list[WatchedSpecRow]:
+        """By name."""
+        ...
+
+    def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
+        """Newest first."""
+        ...
+
     def run(self, run_id: str) -> Run | None: ...
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
@@ -254,6 +375,22 @@ class Store(Protocol):
         ...
 
     def samples(self, selection: Selection) -> list[SampleRow]: ...
+    def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
+        """Which subjects have samples of which cases, by library, then version; without any value."""
+        ...
+
+    def appearances(self, selection: Selection) -> list[AppearanceRow]:
+        """Of every run, not of the newest alone; without any value."""
+        ...
+
+    def qualifying_runs(self, selection: Selection) -> set[str]:
+        """Those that measured a kit beside its copy: of each library and case the newest few."""
+        ...
+
+    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
+        """Those of the plans of runs."""
+        ...
+
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         """The sentinel's samples in several runs."""
         ...

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,8 @@ def run_row(run: Run) -> Row:
         "created_at": run.created_at,
         "spec_name": run.plan.spec_name,
         "plan_id": run.plan.plan_id,
+        "trigger": str(run.trigger),
+        "watched": run.is_watched,
         "run": run.model_dump_json(),
     }
 
@@ -136,8 +139,15 @@ def subject_of(row: Row) -> SubjectRow:
 
 
 def case_of(row: Row) -> Case:
-    variation = json.loads(row["variation"]) if row["variation"] else {}
-    return Case.model_validate({column: row[column] for column in FIRST_FIELDS} | variation)
+    return _case(*(row[column] for column in CASE_COLUMNS))
+
+
+@lru_cache(maxsize=4096)
+def _case(*columns: str | int) -> Case:
+    """Kept, since every row of a cell has the same."""
+    written = dict(zip(CASE_COLUMNS, columns, strict=True))
+    variation = written.pop("variation")
+    return Case.model_validate(written | (json.loads(str(variation)) if variation else {}))
 
 
 def _cell_columns(run: Run, invocation: Invocation, host: HostFacts, reference: str) -> Row:

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, verdict } from '../sdk.gen';
-import type { BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
+import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, verdict } from '../sdk.gen';
+import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -579,4 +579,84 @@ export const ringsOptions = (options?: Options<RingsData>) => queryOptions<Rings
         return data;
     },
     queryKey: ringsQueryKey(options)
+});
+
+export const alertsQueryKey = (options?: Options<AlertsData>) => createQueryKey('alerts', options);
+
+/**
+ * Alerts
+ *
+ * Alerts, those that were raised last first.
+ */
+export const alertsOptions = (options?: Options<AlertsData>) => queryOptions<AlertsResponse, AlertsError, AlertsResponse, ReturnType<typeof alertsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await alerts({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: alertsQueryKey(options)
+});
+
+export const alertQueryKey = (options: Options<AlertData>) => createQueryKey('alert', options);
+
+/**
+ * Alert
+ *
+ * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
+ */
+export const alertOptions = (options: Options<AlertData>) => queryOptions<AlertResponse, AlertError, AlertResponse, ReturnType<typeof alertQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await alert({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: alertQueryKey(options)
+});
+
+export const judgementsQueryKey = (options?: Options<JudgementsData>) => createQueryKey('judgements', options);
+
+/**
+ * Judgements
+ *
+ * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
+ */
+export const judgementsOptions = (options?: Options<JudgementsData>) => queryOptions<JudgementsResponse, JudgementsError, JudgementsResponse, ReturnType<typeof judgementsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await judgements({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: judgementsQueryKey(options)
+});
+
+export const judgementQueryKey = (options: Options<JudgementData>) => createQueryKey('judgement', options);
+
+/**
+ * Judgement
+ *
+ * What the analysis came to about a run.
+ */
+export const judgementOptions = (options: Options<JudgementData>) => queryOptions<JudgementResponse, JudgementError, JudgementResponse, ReturnType<typeof judgementQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await judgement({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: judgementQueryKey(options)
 });

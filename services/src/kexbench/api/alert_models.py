@@ -1,0 +1,86 @@
+"""The shapes of what is told of alerts and judgements, and asked of them."""
+
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import Field
+
+from kexbench.api.answer import Answer
+from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
+from kexbench.domain.judgements import Judgement
+from kexbench.domain.moments import Moment
+from kexbench.domain.upgrades import Move
+
+PeoplesAction = Literal[
+    AlertAction.ACKNOWLEDGED,
+    AlertAction.CONFIRMED,
+    AlertAction.IGNORED,
+    AlertAction.WRONG,
+    AlertAction.REOPENED,
+    AlertAction.ASSIGNED,
+    AlertAction.NOTED,
+    AlertAction.DUE,
+]
+
+
+class AlertSummary(Answer):
+    """An alert without what was found, which may be hundreds of cells."""
+
+    alert_id: str
+    cause: Cause
+    status: Status
+    version: int = Field(description="the number of its last event")
+    raised_at: datetime
+    changed_at: datetime
+    sentence: str
+    spec_names: list[str]
+    cells: int
+    cpu_models: list[str] = Field(description="that it was found on")
+    most: Move | None = Field(description="of the cell that costs most more; null where it is of none")
+    assignee: str = Field(description="empty for nobody")
+    due: date | None
+    ignored_until: datetime | None = Field(description="of one that is ignored; null for good")
+    fixed_in: str = Field(description="of one that is fixed: the version that recovered")
+
+    @classmethod
+    def of(cls, alert: Alert) -> "AlertSummary":
+        most = max(alert.cells, key=lambda cell: cell.move.ratio, default=None)
+        return cls(
+            **alert.model_dump(exclude={"cause", "cells", "run_ids", "notify"}),
+            cause=alert.cause,
+            cells=len(alert.cells),
+            cpu_models=list(dict.fromkeys(cell.cpu_model for cell in alert.cells)),
+            most=most.move if most else None,
+        )
+
+
+class AlertPage(Answer):
+    alerts: list[AlertSummary]
+    counts: dict[Status, int] = Field(description="how many there are of each status, of this library and kind")
+    next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
+
+
+class AlertDetail(Answer):
+    """An alert as it is now, and everything that happened to it."""
+
+    alert: Alert
+    events: list[AlertEvent] = Field(description="in their order")
+    actions: list[PeoplesAction] = Field(description="what may be done to it now")
+
+
+class AlertChange(Answer):
+    """What somebody does to an alert. Fields that are not of the action are left out."""
+
+    action: PeoplesAction
+    note: str = Field("", max_length=NOTE_MAX, description="`ignored`, `wrong` and `noted` need one")
+    until: Moment | None = Field(None, description="of `ignored`: when it is open again; null for never")
+    assignee: str = Field("", max_length=ASSIGNEE_MAX, description="of `assigned`; empty for nobody")
+    due: date | None = Field(None, description="of `due`; null for no day")
+    saw: int = Field(
+        ge=0, description="the number of the last event that was read: what came later is not overruled unread"
+    )
+
+
+class JudgementPage(Answer):
+    judgements: list[Judgement]
+    next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")

@@ -1,0 +1,188 @@
+"""The analyst: turns runs that ended into suspicions, confirming runs into alerts, and says when something is fixed or
+stale.
+
+Each step reads what is stored, decides, and writes in such an order that doing it again after a kill at any line ends in
+the same: first the run that is asked for or the event of an alert, both once by their ids, and last of all the judgement
+that says so.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+
+from kexbench.api.alert_events import add_event, add_finding, next_event
+from kexbench.api.alerts import alerts_of
+from kexbench.api.confirming import Watched, judged_upgrade, settled
+from kexbench.api.control import one_at_a_time
+from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.fixing import Moves, fixed_in
+from kexbench.api.models import HostKind
+from kexbench.api.reading import sentinel_view
+from kexbench.api.screening import cells_between, upgrades_of_run
+from kexbench.api.staleness import StaleSpec, findings, over, stale_spec, untold
+from kexbench.domain.alerts import ANALYST, UNSETTLED, Alert, AlertAction, AlertKind, AlertRule, alert_of, status_of
+from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
+from kexbench.domain.runs import Run
+from kexbench.domain.upgrades import Move
+from kexbench.planning.rules import rule_of
+from kexbench.store.port import EndedRunRow, Store
+
+RECENT_JUDGEMENTS = 500
+"""What is fixed is looked for in so many."""
+LOOKS_AT_CLOCK = timedelta(minutes=1)
+"""Between two looks at what is stale."""
+_TICK = timedelta(milliseconds=1)
+_advancing = Lock()
+"""What an analyst decides rests on what it has read, which another one must not change meanwhile. Runs are queued and
+people handle alerts all the while: `one_at_a_time` is held for each write alone."""
+
+
+class Analyst:
+    """Of one process. It keeps nothing that is not stored, but for when it looked at the clock last, and rules."""
+
+    def __init__(
+        self,
+        store: Store,
+        supplies: Supplies | LocalSupplies,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
+        self._supplies = supplies
+        self._clock = clock
+        self._looked_at: datetime | None = None
+        self._rules: dict[str, AlertRule | None] = {}
+        """Of the newest run of each spec, by its id."""
+
+    def advance(self) -> None:
+        """Do all that is to be done about alerts now. While another does it already, nothing."""
+        if not _advancing.acquire(blocking=False):
+            return
+        try:
+            for ended in self._store.unjudged_runs():
+                self._judge(ended)
+            for judgement in self._store.waiting_judgements():
+                self._settle(judgement)
+            self._watch()
+        finally:
+            _advancing.release()
+
+    def _judge(self, ended: EndedRunRow) -> None:
+        run = self._store.run(ended.run_id)
+        if run is None:
+            return
+        rule = rule_of(run.spec_text)
+        upgrades: tuple[JudgedUpgrade, ...] = ()
+        if rule is not None:
+            watched = Watched(run, rule, ended)
+            upgrades = tuple(self._screened(watched))
+            self._mend(upgrades, rule)
+        self._store.add_judgement(
+            Judgement(
+                run_id=run.run_id,
+                spec_name=run.plan.spec_name,
+                at=self._now_behind(self._store.judgement(run.run_id)),
+                ended_at=ended.ended_at,
+                upgrades=upgrades,
+                host_moves=tuple(self._host_moves(run)) if rule else (),
+            )
+        )
+
+    def _screened(self, watched: Watched) -> Iterable[JudgedUpgrade]:
+        run_id, relevant = watched.run.run_id, watched.rule.relevant
+        for upgrade in upgrades_of_run(self._store, run_id):
+            before, after = upgrade.before.subject, upgrade.after.subject
+            found = cells_between(self._store, upgrade.library, before, after, relevant, run_id)
+            yield judged_upgrade(self._store, self._supplies, watched, upgrade, found, found.more())
+
+    def _settle(self, judgement: Judgement) -> None:
+        """Only what has changed is written, so that an alert which waits costs nothing."""
+        run = self._store.run(judgement.run_id)
+        rule = rule_of(run.spec_text) if run else None
+        if rule is None:
+            return
+        progress = self._store.progress(list(judgement.confirmation_runs))
+        upgrades = tuple(
+            settled(self._store, judgement, upgrade, rule, progress) if upgrade.waits else upgrade
+            for upgrade in judgement.upgrades
+        )
+        if upgrades == judgement.upgrades:
+            return
+        self._mend(upgrades, rule)
+        later = {"upgrades": upgrades, "at": self._now_behind(judgement)}
+        self._store.add_judgement(judgement.model_copy(update=later))
+
+    def _mend(self, judged: Collection[JudgedUpgrade], rule: AlertRule) -> None:
+        """Mark what a version recovered from that was judged by now."""
+        libraries = {upgrade.library for upgrade in judged}
+        alerts = [alert for alert in self._open_alerts(AlertKind.UPGRADE) if alert.cause.library in libraries]
+        if not alerts:
+            return
+        moves = Moves(self._store)
+        stored = self._store.judgements(RECENT_JUDGEMENTS)
+        known = [*judged, *(upgrade for judgement in stored for upgrade in judgement.upgrades)]
+        for alert in alerts:
+            if version := fixed_in(moves, alert, known, rule.relevant):
+                self._mark_fixed(alert.alert_id, version)
+
+    def _mark_fixed(self, alert_id: str, version: str = "") -> None:
+        with one_at_a_time:
+            events = self._store.alert_events(alert_id)
+            if alert_of(events, self._clock()).status != "fixed":
+                add_event(self._store, next_event(events, AlertAction.FIXED, ANALYST, fixed_in=version))
+
+    def _open_alerts(self, kind: AlertKind) -> list[Alert]:
+        """Upgrades' that people have to do with; of what is stale also what they settled, since it may end."""
+        now = self._clock()
+        wanted = (*UNSETTLED, *(("ignored", "wrong") if kind is AlertKind.STALE else ()))
+        rows = [row for row in self._store.alert_rows() if row.kind is kind and status_of(row.steps, now) in wanted]
+        return alerts_of(self._store, [row.alert_id for row in rows], now) if rows else []
+
+    def _host_moves(self, run: Run) -> Iterable[HostMoved]:
+        for kind in self._store.host_kinds(run.run_id):
+            view = sentinel_view(self._store, run, HostKind(**vars(kind)))
+            if view and view.move and view.move.moved:
+                found = view.move
+                yield HostMoved(
+                    pool=kind.pool,
+                    cpu_model=kind.cpu_model,
+                    move=Move(ratio=found.ratio, low=found.low, high=found.high),
+                    cases=found.cases,
+                    since_run=found.since_run,
+                    since=found.since,
+                )
+
+    def _watch(self) -> None:
+        """Tell of specs that are stale, and of those that are so no longer."""
+        now = self._clock()
+        if self._looked_at and self._looked_at <= now < self._looked_at + LOOKS_AT_CLOCK:
+            return
+        self._looked_at = now
+        stale = self._stale(now)
+        told = {alert.alert_id: alert.spec_names for alert in self._open_alerts(AlertKind.STALE)}
+        for cause, finding in findings(untold(stale, told)):
+            with one_at_a_time:
+                add_finding(self._store, cause, finding)
+        for alert_id in over(stale, told):
+            self._mark_fixed(alert_id)
+
+    def _stale(self, now: datetime) -> list[StaleSpec]:
+        rows = self._store.watched_specs()
+        self._rules = {row.newest_run: self._rule(row.newest_run) for row in rows}
+        progress = self._store.progress([row.newest_run for row in rows]) if rows else {}
+        found = []
+        for row in rows:
+            rule, known = self._rules[row.newest_run], progress.get(row.newest_run)
+            if rule and (one := stale_spec(row, rule, known.event if known else None, now)):
+                found.append(one)
+        return found
+
+    def _rule(self, run_id: str) -> AlertRule | None:
+        if run_id in self._rules:
+            return self._rules[run_id]
+        run = self._store.run(run_id)
+        return rule_of(run.spec_text) if run else None
+
+    def _now_behind(self, known: Judgement | None) -> datetime:
+        """The newest judgement counts, even where the clock was set back."""
+        now = self._clock()
+        return max(now, known.at + _TICK) if known else now

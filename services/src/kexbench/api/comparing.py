@@ -1,0 +1,132 @@
+"""What two subjects' numbers of a case are compared by: from which runs, through the sentinel or not, and how alike they
+are."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.rounds import Batches
+from kexbench.analysis.sentinel import through_sentinel
+from kexbench.domain.samples import Negotiated
+from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SubjectRow
+
+DIFFERENT_PROFILE = "different build profile"
+DIFFERENT_RUN = "measured in different runs"
+DIFFERENT_INVOCATIONS = "not interleaved"
+DIFFERENT_HARNESS = "measured in different ways, by different versions of kexbench"
+THROUGH_SENTINEL = "measured in different runs, compared through the sentinel"
+NEGOTIATED_FIELDS = ("protocol", "cipher", "group", "signature")
+Sentinels = Mapping[tuple[str, str], "SentinelBatches"]
+"""By run and case."""
+Chosen = Mapping[tuple[str, str, str], Negotiated]
+"""What the library chose, by run, case and the subject's reference."""
+
+
+@dataclass(frozen=True)
+class SentinelBatches:
+    """What the frozen subject cost in one run and case, by invocation."""
+
+    kit_id: str
+    batches: Batches
+
+
+@dataclass
+class Numbers:
+    """What a subject cost in a case in one run."""
+
+    subject: SubjectRow
+    run_id: str = ""
+    batches: dict[str, Sequence[float]] = field(default_factory=dict)
+    sentinel: SentinelBatches | None = None
+    negotiated: Negotiated | None = None
+    harness_version: int | None = None
+    """Of the run's plan; None where nobody asked."""
+
+
+def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], SentinelBatches]:
+    found: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
+    for row in rows:
+        found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
+    return {key: SentinelBatches(kit_id, batches) for key, (kit_id, batches) in found.items()}
+
+
+def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiated]:
+    return {(row.run_id, row.case_id, row.reference): row.negotiated for row in rows}
+
+
+def best_runs(rows: Iterable[AppearanceRow], subject: str, against: str) -> tuple[str, str] | None:
+    """Of the appearances of one case on one host kind the runs whose numbers stand for two subjects: the newest that
+    interleaved both, however much was measured of one of them since; else the newest that has both; else the newest
+    of each. Runs with fewer invocations than are compared count where there are no others. None where there is no
+    number of one."""
+    by_run: dict[str, dict[str, AppearanceRow]] = defaultdict(dict)
+    for row in rows:
+        by_run[row.run_id][row.subject] = row
+    both = [(own[subject], own[against]) for own in by_run.values() if subject in own and against in own]
+    for enough in (_interleaved, _together):
+        if found := [pair for pair in both if enough(*pair)]:
+            run_id = max(found, key=lambda pair: max(map(_age, pair)))[0].run_id
+            return run_id, run_id
+    newest = [_newest([own[name] for own in by_run.values() if name in own]) for name in (subject, against)]
+    return (newest[0].run_id, newest[1].run_id) if newest[0] and newest[1] else None
+
+
+def _interleaved(first: AppearanceRow, second: AppearanceRow) -> bool:
+    return len(first.units & second.units) >= MIN_COMPARED_INVOCATIONS
+
+
+def _together(first: AppearanceRow, second: AppearanceRow) -> bool:
+    return min(len(first.units), len(second.units)) >= MIN_COMPARED_INVOCATIONS
+
+
+def _newest(rows: Sequence[AppearanceRow]) -> AppearanceRow | None:
+    enough = [row for row in rows if len(row.units) >= MIN_COMPARED_INVOCATIONS]
+    return max(enough or rows, key=_age, default=None)
+
+
+def _age(row: AppearanceRow) -> tuple[object, str]:
+    return row.measured_at, row.run_id
+
+
+def share_a_sentinel(first: Numbers, second: Numbers) -> bool:
+    """Whether two runs had the same sentinel in a case; within a run the pairs themselves are better."""
+    if first.run_id == second.run_id or first.sentinel is None or second.sentinel is None:
+        return False
+    return first.sentinel.kit_id == second.sentinel.kit_id
+
+
+def batches_of(numbers: Numbers, *, through: bool) -> Batches:
+    """Named so that invocations of different runs are never taken for pairs, whatever they are numbered."""
+    batches: Batches = numbers.batches
+    if through and numbers.sentinel:
+        batches = through_sentinel(numbers.batches, numbers.sentinel.batches)
+    return {f"{numbers.run_id}/{unit}": values for unit, values in batches.items()}
+
+
+def warnings_of(numbers: Numbers, against: Numbers, *, through: bool, paired: bool) -> list[str]:
+    """Why the two are not quite alike."""
+    warnings = []
+    if against.subject.build_profile != numbers.subject.build_profile:
+        warnings.append(DIFFERENT_PROFILE)
+    if against.run_id != numbers.run_id:
+        warnings.append(THROUGH_SENTINEL if through else DIFFERENT_RUN)
+    elif not paired:
+        warnings.append(DIFFERENT_INVOCATIONS)
+    return warnings + unlike(numbers, against)
+
+
+def unlike(numbers: Numbers, against: Numbers) -> list[str]:
+    """Why the two did not do the same: `negotiated differently: group X25519MLKEM768 instead of X25519`."""
+    words = []
+    if numbers.harness_version != against.harness_version:
+        words.append(DIFFERENT_HARNESS)
+    if numbers.negotiated and against.negotiated:
+        ours, theirs = numbers.negotiated, against.negotiated
+        differ = [
+            f"{name} {getattr(ours, name)} instead of {getattr(theirs, name)}"
+            for name in NEGOTIATED_FIELDS
+            if getattr(ours, name) != getattr(theirs, name)
+        ]
+        words += [f"negotiated differently: {', '.join(differ)}"] if differ else []
+    return words

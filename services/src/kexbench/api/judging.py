@@ -1,0 +1,96 @@
+"""What follows from the numbers of an upgrade, decided without reading or writing anything: which cells are suspected,
+which were confirmed, what the alert is called, and whether a later version recovered."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kexbench.analysis.upgrade import CellData, moved_side
+from kexbench.api.upgrade_ends import TITLES
+from kexbench.domain.alerts import AlertCell, AlertKind, Cause
+from kexbench.domain.judgements import JudgedUpgrade, Judgement
+from kexbench.domain.kits import Library
+from kexbench.domain.upgrades import Move, UpgradeCell, UpgradeEnd
+
+HostCase = tuple[str, str, str]
+"""A case on a host kind: its id, the pool, the CPU model."""
+
+
+@dataclass(frozen=True)
+class JudgedCells:
+    """The cells of an upgrade, each with what was judged of it."""
+
+    data: tuple[CellData, ...]
+    judged: tuple[UpgradeCell, ...]
+
+    def __add__(self, other: "JudgedCells") -> "JudgedCells":
+        return JudgedCells(self.data + other.data, self.judged + other.judged)
+
+    def without(self, cells: Collection[HostCase]) -> "JudgedCells":
+        kept = [pair for pair in zip(self.data, self.judged, strict=True) if host_case(pair[1]) not in cells]
+        return JudgedCells(tuple(data for data, _ in kept), tuple(judged for _, judged in kept))
+
+    def more(self) -> tuple[UpgradeCell, ...]:
+        return tuple(cell for cell in self.judged if cell.verdict == "more")
+
+    def moves(self) -> dict[HostCase, Move]:
+        return {host_case(cell): cell.move for cell in self.judged if cell.move}
+
+
+def host_case(cell: UpgradeCell | AlertCell) -> HostCase:
+    return cell.case_id, cell.pool, cell.cpu_model
+
+
+def in_pool(pool: str, case_id: str) -> str:
+    """As a judgement names what it suspects: where the confirming run will run is known by the pool alone."""
+    return f"{pool}/{case_id}"
+
+
+def cause_of(library: Library, before: UpgradeEnd, after: UpgradeEnd) -> Cause:
+    """What is one alert: the two versions as people tell them apart."""
+    first, second = (end.label.removeprefix(f"{TITLES[library]} ") for end in (before, after))
+    return Cause(kind=AlertKind.UPGRADE, library=library, before=first, after=second)
+
+
+def alert_cells(spec_name: str, cells: Iterable[UpgradeCell]) -> tuple[AlertCell, ...]:
+    return tuple(
+        AlertCell(
+            spec_name=spec_name,
+            case_id=cell.case_id,
+            title=cell.title,
+            pool=cell.pool,
+            cpu_model=cell.cpu_model,
+            move=cell.move,
+            side=moved_side(cell.client, cell.server),
+        )
+        for cell in cells
+        if cell.move
+    )
+
+
+def answered(key: str, spec_name: str, judgements: Iterable[Judgement]) -> dict[str, JudgedUpgrade]:
+    """Of what a spec suspects of an upgrade that which is answered or asked already: what was not confirmed once is not
+    asked again, since who asks often enough is told of everything, and what is being confirmed for any spec is waited
+    for. By what is suspected, the judgement that says so."""
+    found: dict[str, JudgedUpgrade] = {}
+    for judgement in judgements:
+        for upgrade in judgement.upgrades:
+            refuted = upgrade.outcome == "not confirmed" and judgement.spec_name == spec_name
+            if upgrade.key == key and (refuted or upgrade.outcome == "confirming"):
+                found |= dict.fromkeys(upgrade.suspected, upgrade)
+    return found
+
+
+def chained(moves: Sequence[Move]) -> Move:
+    """Several moves, one after the other; their errors are those of different measurements."""
+    centre = sum(math.log(move.ratio) for move in moves)
+    reach = math.hypot(*((math.log(move.high) - math.log(move.low)) / 2 for move in moves))
+    return Move(ratio=math.exp(centre), low=math.exp(centre - reach), high=math.exp(centre + reach))
+
+
+def has_recovered(since: Mapping[HostCase, Move], cells: Iterable[AlertCell], relevant: float) -> bool:
+    """Whether a version costs no more than the one before the regression did, in all cells of the alert that it was
+    measured in. `since` are its costs relative to that one: each less than a relevant change away, and surely
+    less than what the alert is about."""
+    known = [(since[host_case(cell)], cell.move) for cell in cells if host_case(cell) in since]
+    return bool(known) and all(now.ratio < 1 + relevant and now.high < then.ratio for now, then in known)

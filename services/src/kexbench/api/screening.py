@@ -1,0 +1,49 @@
+"""What a run that ended says of the upgrades that it measured: suspicions, which a run of its own has to confirm."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kexbench.analysis.upgrade import judge
+from kexbench.api.judging import JudgedCells
+from kexbench.api.upgrade_data import cells_of_upgrade
+from kexbench.api.upgrade_ends import ends, neighbours
+from kexbench.domain.kits import Library, SubjectRef
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import UpgradeEnd
+from kexbench.domain.variants import Variant
+from kexbench.store.port import Selection, Store, SubjectRow
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    library: Library
+    before: UpgradeEnd
+    after: UpgradeEnd
+
+    @classmethod
+    def of(cls, library: Library, before: SubjectRow, after: SubjectRow) -> "Upgrade":
+        return cls(library, *ends(before, after))
+
+
+def upgrades_of_run(store: Store, run_id: str) -> list[Upgrade]:
+    """Neighbours in version order that a run measured, without those that measuring is measured with."""
+    rows = store.measured_subjects(Selection(Metric.CPU_NS, run_id=run_id))
+    found = neighbours(row for row in rows if not _is_variant(row.subject))
+    return [Upgrade.of(pair.library, pair.before, pair.after) for pair in found]
+
+
+def cells_between(
+    store: Store, library: Library, before: str, after: str, relevant: float, run_id: str | None = None
+) -> JudgedCells:
+    """Of two subjects, by their names, all cells; in one run alone, or each in the newest that interleaved both."""
+    data = tuple(cells_of_upgrade(store, library, before, after, run_id=run_id))
+    return JudgedCells(data, judge(data, relevant))
+
+
+def _is_variant(subject: SubjectRow) -> bool:
+    return SubjectRef.parse(f"{subject.library}@{subject.source}").variant != Variant()
+
+
+def named(upgrades: Iterable[Upgrade]) -> set[str]:
+    """The names of their subjects."""
+    return {end.subject for upgrade in upgrades for end in (upgrade.before, upgrade.after)}

@@ -1,0 +1,158 @@
+"""What the store has of an upgrade: of each case on each host kind the numbers that are set beside each other."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.rounds import Batches, medians
+from kexbench.analysis.upgrade import CellData
+from kexbench.api.cells import case_order
+from kexbench.api.comparing import (
+    Numbers,
+    batches_of,
+    best_runs,
+    chosen,
+    sentinels,
+    share_a_sentinel,
+    unlike,
+    warnings_of,
+)
+from kexbench.api.lab import GROUP, qualified
+from kexbench.api.models import HostKind
+from kexbench.domain.cases import Case
+from kexbench.domain.dimensions import Protocol
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import Side
+from kexbench.store.port import AppearanceRow, HostKindRow, SampleRow, Selection, Store
+
+SIDES: dict[Side, Metric] = {
+    "both": Metric.CPU_NS,
+    "client": Metric.CLIENT_CPU_NS,
+    "server": Metric.SERVER_CPU_NS,
+}
+_Runs = Mapping[str, tuple[str, str]]
+"""By the case's id the run of either subject."""
+_Sides = dict[Side, Numbers]
+
+
+def cells_of_upgrade(
+    store: Store,
+    library: str,
+    before: str,
+    after: str,
+    *,
+    run_id: str | None = None,
+    kinds: Collection[HostKindRow] | None = None,
+) -> list[CellData]:
+    """Of two subjects, by their names, what their costs are judged by: in all that is stored or in one run alone, on
+    every host kind or on some. In the order of the matrix, then host kinds, the one measured last first."""
+    selection = Selection(Metric.CPU_NS, libraries=(library,), subjects=(before, after), run_id=run_id)
+    appearances = store.appearances(selection)
+    cases = {row.case.case_id: row.case for row in appearances}
+    found: list[CellData] = []
+    for kind in host_kinds(appearances):
+        if kinds is None or kind in kinds:
+            runs = _best_runs(appearances, kind, before, after)
+            found += _cells_on(store, kind, replace(selection, run_id=None), cases, runs)
+    return sorted(found, key=lambda cell: case_order(cell.case))
+
+
+def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKindRow]:
+    """The one measured last first."""
+    newest_first = sorted(rows, key=lambda row: row.measured_at, reverse=True)
+    return list(dict.fromkeys(HostKindRow(row.pool, row.cpu_model) for row in newest_first))
+
+
+def _best_runs(rows: Iterable[AppearanceRow], kind: HostKindRow, before: str, after: str) -> _Runs:
+    by_case: dict[str, list[AppearanceRow]] = defaultdict(list)
+    for row in rows:
+        if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model):
+            by_case[row.case.case_id].append(row)
+    runs = {case_id: best_runs(own, before, after) for case_id, own in by_case.items()}
+    return {case_id: pair for case_id, pair in runs.items() if pair}
+
+
+def _cells_on(
+    store: Store, kind: HostKindRow, selection: Selection, cases: Mapping[str, Case], runs: _Runs
+) -> Iterable[CellData]:
+    if not runs:
+        return
+    before, after = selection.subjects
+    everything = {run_id for pair in runs.values() for run_id in pair}
+    apart = {run_id for pair in runs.values() if pair[0] != pair[1] for run_id in pair}
+    here = replace(selection, pool=kind.pool, cpu_model=kind.cpu_model, runs=tuple(everything))
+    numbers: dict[tuple[str, str], _Sides] = defaultdict(dict)
+    for side, metric in SIDES.items():
+        for key, found in _numbers(store.samples(replace(here, metric=metric)), selection.subjects, runs).items():
+            numbers[key][side] = found
+        frozen = sentinels(store.sentinels(metric, apart)) if apart else {}
+        for (case_id, _), sides in numbers.items():
+            if side in sides:
+                sides[side].sentinel = frozen.get((sides[side].run_id, case_id))
+    _tell_what_was_done(store, numbers, cases, apart)
+    floors = _layout_floors(store, kind, selection.libraries)
+    for case_id in runs:
+        first, second = numbers[case_id, before], numbers[case_id, after]
+        yield _cell(cases[case_id], kind, first, second, floors.get(case_id, 0.0))
+
+
+def _numbers(rows: Iterable[SampleRow], subjects: Sequence[str], runs: _Runs) -> dict[tuple[str, str], Numbers]:
+    found: dict[tuple[str, str], Numbers] = {}
+    for row in rows:
+        case_id, name = row.case.case_id, row.subject.name
+        if case_id in runs and runs[case_id][subjects.index(name)] == row.run_id:
+            found.setdefault((case_id, name), Numbers(row.subject, row.run_id)).batches[row.unit] = row.values
+    return found
+
+
+def _tell_what_was_done(
+    store: Store, numbers: Mapping[tuple[str, str], _Sides], cases: Mapping[str, Case], apart: Collection[str]
+) -> None:
+    """Which harness measured what was not measured together, and what libraries chose that could choose."""
+    harness = store.harness_versions(apart) if apart else {}
+    free = {case_id for case_id, case in cases.items() if case.protocol is Protocol.DEFAULT}
+    runs = {sides["both"].run_id for (case_id, _), sides in numbers.items() if case_id in free}
+    negotiated = chosen(store.negotiated(runs)) if runs else {}
+    for (case_id, _), sides in numbers.items():
+        both = sides["both"]
+        both.harness_version = harness.get(both.run_id)
+        if case_id in free:
+            both.negotiated = negotiated.get((both.run_id, case_id, f"{both.subject.library}@{both.subject.source}"))
+
+
+def _cell(case: Case, kind: HostKindRow, before: _Sides, after: _Sides, floor: float) -> CellData:
+    older, newer = before["both"], after["both"]
+    through = share_a_sentinel(newer, older)
+    sides = [side for side in SIDES if side in before and side in after]
+    first = {side: _batches(before[side], after[side], through=through) for side in sides}
+    second = {side: _batches(after[side], after[side], through=through) for side in sides}
+    paired = len(first["both"].keys() & second["both"].keys()) >= MIN_COMPARED_INVOCATIONS
+    return CellData(
+        case=case,
+        pool=kind.pool,
+        cpu_model=kind.cpu_model,
+        before=first,
+        after=second,
+        run_ids=tuple(dict.fromkeys((older.run_id, newer.run_id))),
+        warnings=tuple(warnings_of(newer, older, through=through, paired=paired)),
+        unlike=bool(unlike(newer, older)),
+        floor=floor,
+    )
+
+
+def _batches(numbers: Numbers, newer: Numbers, *, through: bool) -> Batches:
+    """Through the sentinel: what it would have cost while the sentinel cost what it did in the newer run, so that the
+    numbers are still of the metric's unit."""
+    found = batches_of(numbers, through=through)
+    if not (through and newer.sentinel):
+        return found
+    level = float(np.median(medians(newer.sentinel.batches)))
+    return {unit: [value * level for value in values] for unit, values in found.items()}
+
+
+def _layout_floors(store: Store, kind: HostKindRow, libraries: Collection[str]) -> dict[str, float]:
+    rows = qualified(store, HostKind(pool=kind.pool, cpu_model=kind.cpu_model), GROUP, libraries)
+    return {row.case.id: row.layout_floor for row in rows if row.layout_floor is not None}

@@ -1,0 +1,70 @@
+"""The table of alerts: sequences of events."""
+
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from typing import Any
+
+from kexbench.domain.alerts import DECIDING, AlertAction, AlertEvent, AlertKind
+from kexbench.store.connection import Connection
+from kexbench.store.port import AlertRow
+
+
+class AlertTables(Connection):
+    """The part of the store's port that tells of alerts."""
+
+    def add_alert_event(self, event: AlertEvent) -> None:
+        self._insert(
+            "alert_events",
+            [
+                {
+                    "alert_id": event.alert_id,
+                    "number": event.number,
+                    "at": event.at,
+                    "action": str(event.action),
+                    "until": event.until,
+                    "kind": str(event.cause.kind) if event.cause else "",
+                    "library": (event.cause.library if event.cause else None) or "",
+                    "content": event.model_dump_json(),
+                }
+            ],
+        )
+
+    def alert_events(self, alert_id: str) -> list[AlertEvent]:
+        return self.events_of_alerts([alert_id])
+
+    def events_of_alerts(self, alert_ids: Collection[str]) -> list[AlertEvent]:
+        found = self._query(
+            "SELECT content FROM alert_events FINAL WHERE alert_id IN {alert_ids:Array(String)}"
+            " ORDER BY alert_id, number",
+            {"alert_ids": list(alert_ids)},
+        )
+        return [AlertEvent.model_validate_json(row["content"]) for row in found]
+
+    def alert_rows(self) -> list[AlertRow]:
+        found = self._query(
+            "SELECT alert_id, at, action, until, kind, library FROM alert_events FINAL"
+            " WHERE action IN {deciding:Array(String)} ORDER BY alert_id, number",
+            {"deciding": [str(action) for action in DECIDING]},
+        )
+        by_alert = groupby(found, key=lambda row: str(row["alert_id"]))
+        alerts = [_alert_row(alert_id, steps) for alert_id, steps in by_alert]
+        return sorted(alerts, key=lambda alert: (alert.raised_at, alert.alert_id), reverse=True)
+
+    def alerts_beginning_with(self, prefix: str) -> list[str]:
+        found = self._query(
+            "SELECT DISTINCT alert_id FROM alert_events WHERE startsWith(alert_id, {prefix:String}) ORDER BY alert_id",
+            {"prefix": prefix},
+        )
+        return [row["alert_id"] for row in found]
+
+
+def _alert_row(alert_id: str, steps: Iterator[dict[str, Any]]) -> AlertRow:
+    """Its first step is the one that raised it."""
+    found = list(steps)
+    return AlertRow(
+        alert_id=alert_id,
+        kind=AlertKind(found[0]["kind"]),
+        library=found[0]["library"] or None,
+        raised_at=found[0]["at"],
+        steps=tuple((AlertAction(step["action"]), step["until"]) for step in found),
+    )

@@ -1,0 +1,81 @@
+"""Which runs have numbers of what, without the numbers: by it is chosen what is read."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kexbench.store import rows
+from kexbench.store.connection import Connection
+from kexbench.store.measured import COUNTED, SELECTED, SUBJECT, UNIT, parameters
+from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
+
+_HERE = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
+_IDENTITY = "library, version, version_key, source, build_profile"
+_CASE = ", ".join(f"`{column}`" for column in rows.CASE_COLUMNS)
+
+
+class AppearanceTables(Connection):
+    """The part of the store's port that tells what there are numbers of."""
+
+    def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
+        found = self._query(
+            f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS told_commit,"
+            " argMax(kit_id, measured_at) AS newest_kit, pool, cpu_model,"
+            " groupUniqArray(case_id) AS cases, max(measured_at) AS newest"
+            f" FROM samples WHERE {_HERE} GROUP BY {_IDENTITY}, pool, cpu_model"
+            f" ORDER BY {_IDENTITY}, newest DESC, pool, cpu_model",
+            parameters(selection),
+        )
+        return [
+            MeasuredSubjectRow(
+                subject=rows.subject_of(
+                    row
+                    | {
+                        "build_profile_label": row["label"],
+                        "kit_id": row["newest_kit"],
+                        "commit": row["told_commit"],
+                    }
+                ),
+                pool=row["pool"],
+                cpu_model=row["cpu_model"],
+                case_ids=frozenset(row["cases"]),
+                measured_at=row["newest"],
+            )
+            for row in found
+        ]
+
+    def appearances(self, selection: Selection) -> list[AppearanceRow]:
+        found = self._query(
+            f"SELECT {_CASE}, {SUBJECT} AS subject, pool, cpu_model, run_id, max(measured_at) AS newest,"
+            f" groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
+            f" GROUP BY {_CASE}, subject, pool, cpu_model, run_id ORDER BY newest, run_id, subject",
+            parameters(selection),
+        )
+        return [
+            AppearanceRow(
+                case=rows.case_of(row),
+                subject=row["subject"],
+                pool=row["pool"],
+                cpu_model=row["cpu_model"],
+                run_id=row["run_id"],
+                measured_at=row["newest"],
+                units=frozenset(row["units"]),
+            )
+            for row in found
+        ]
+
+    def qualifying_runs(self, selection: Selection) -> set[str]:
+        found = self._query(
+            "SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max(measured_at) AS newest"
+            f" FROM samples WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
+            " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
+            parameters(replace(selection, variants=True)),
+        )
+        return {row["run_id"] for row in found}
+
+    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
+        found = self._query(
+            "SELECT run_id, any(JSONExtractUInt(run, 'plan', 'harness_version')) AS version FROM runs"
+            " WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
+            {"run_ids": list(run_ids)},
+        )
+        return {row["run_id"]: int(row["version"]) for row in found}

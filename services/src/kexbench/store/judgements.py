@@ -1,0 +1,94 @@
+"""The table of judgements, and what is still to be judged or watched over."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from kexbench.domain.judgements import Judgement
+from kexbench.domain.moments import EARLIEST, LATEST
+from kexbench.domain.runs import Run, RunState, Trigger
+from kexbench.store.connection import Connection
+from kexbench.store.port import EndedRunRow, WatchedSpecRow
+
+_NEWEST = "SELECT content, at, upgrades, confirmations FROM judgements FINAL ORDER BY at DESC LIMIT 1 BY run_id"
+"""Of each run; no page and no question knows an older one."""
+_LIFE = [str(state) for state in RunState]
+
+
+class JudgementTables(Connection):
+    """The part of the store's port that tells of judgements, and of runs for those who judge."""
+
+    def add_judgement(self, judgement: Judgement) -> None:
+        self._insert(
+            "judgements",
+            [
+                {
+                    "run_id": judgement.run_id,
+                    "at": judgement.at,
+                    "ended_at": judgement.ended_at,
+                    "upgrades": [upgrade.key for upgrade in judgement.upgrades],
+                    "confirmations": list(judgement.confirmation_runs),
+                    "content": judgement.model_dump_json(),
+                }
+            ],
+        )
+
+    def judgement(self, run_id: str) -> Judgement | None:
+        found = self._query(
+            "SELECT content FROM judgements FINAL WHERE run_id = {run_id:String} ORDER BY at DESC LIMIT 1",
+            {"run_id": run_id},
+        )
+        return next((Judgement.model_validate_json(row["content"]) for row in found), None)
+
+    def judgements(self, limit: int, before: datetime | None = None) -> list[Judgement]:
+        found = self._query(
+            f"SELECT content FROM ({_NEWEST})"
+            " WHERE at < {before:DateTime64(3, 'UTC')} ORDER BY at DESC LIMIT {limit:UInt32} WITH TIES",
+            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
+        )
+        judgements = [Judgement.model_validate_json(row["content"]) for row in found]
+        return sorted(judgements, key=lambda one: (one.at, one.run_id), reverse=True)
+
+    def judgements_of(self, upgrade_keys: Collection[str]) -> list[Judgement]:
+        found = self._query(
+            f"SELECT content FROM ({_NEWEST}) WHERE hasAny(upgrades, {{keys:Array(String)}}) ORDER BY at",
+            {"keys": list(upgrade_keys)},
+        )
+        return [Judgement.model_validate_json(row["content"]) for row in found]
+
+    def waiting_judgements(self) -> list[Judgement]:
+        found = self._query(f"SELECT content FROM ({_NEWEST}) WHERE notEmpty(confirmations) ORDER BY at")
+        return [Judgement.model_validate_json(row["content"]) for row in found]
+
+    def unjudged_runs(self) -> list[EndedRunRow]:
+        found = self._query(
+            "SELECT run_id, spec_name, ended_at FROM"
+            " (SELECT run_id, spec_name FROM runs FINAL WHERE watched) AS facts INNER JOIN"
+            " (SELECT run_id, max(at) AS ended_at,"
+            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state"
+            " FROM run_events GROUP BY run_id) AS events USING run_id"
+            " WHERE last_state IN {judged:Array(String)}"
+            " AND (run_id, ended_at) NOT IN (SELECT run_id, ended_at FROM judgements)"
+            " ORDER BY ended_at, run_id",
+            {"life": _LIFE, "judged": [str(RunState.FINISHED), str(RunState.FAILED)]},
+        )
+        return [EndedRunRow(**row) for row in found]
+
+    def watched_specs(self) -> list[WatchedSpecRow]:
+        found = self._query(
+            "SELECT spec_name, argMax(run_id, created_at) AS newest_run, min(created_at) AS since,"
+            " max(finished) AS finished_at FROM"
+            " (SELECT run_id, spec_name, created_at, watched FROM runs FINAL"
+            " WHERE trigger NOT IN {others:Array(String)}) AS facts LEFT JOIN"
+            " (SELECT run_id, maxOrNullIf(at, state = 'finished') AS finished FROM run_events GROUP BY run_id) AS events"
+            " USING run_id GROUP BY spec_name HAVING argMax(watched, created_at) ORDER BY spec_name",
+            {"others": [str(trigger) for trigger in Trigger if not trigger.is_watched]},
+        )
+        return [WatchedSpecRow(**row) for row in found]
+
+    def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
+        found = self._query(
+            "SELECT run FROM runs FINAL WHERE spec_name = {spec_name:String}"
+            " ORDER BY created_at DESC, run_id DESC LIMIT {limit:UInt32}",
+            {"spec_name": spec_name, "limit": limit},
+        )
+        return [Run.model_validate_json(row["run"]) for row in found]
