@@ -41,7 +41,20 @@ narrower than it should be.
 
 Below, the tests that others decide by, on ten invocations of each of the two names: of all cases, {partitions} random \
 cuts of each pool into disjoint groups. Intervals are Wilson's, for as many independent tests as these are worth."""
+COMPARISON = """\
+What the code that compares two versions is worth where the truth is known (services/bench/comparison.py, seeded). \
+False positives are counted on stored measurements of one thing (services/bench/data), with the filter that scripts \
+use, at its two levels, and over whole matrices with false discoveries in check. The coverage is that of a cell's 95% \
+interval on simulated noise, alone and in matrices whose cells tell each other's variances. For the power two cells of \
+forty are made slower in stored measurements; beside it stands what was asked for."""
+COMPARISON_TITLES = {
+    "false-positives": "One thing beside itself, by kexbench analyze compare",
+    "upgrades": "Whole matrices without a change",
+    "coverage": "How often 95% intervals hold the truth",
+    "power": "Regressed cells that are found",
+}
 LIVE = """\
 Two builds of one source as two versions, through the whole service: a git repository of OpenSSL {source}'s sources \
-with two commits that differ in a README. Each time both are measured by a spec with `alerts:`, screened, and what is \
-suspected is measured again; an alert would be a false one."""
+with two commits that differ in a README. Each time both are measured by a spec with `alerts:`, screened by ten \
+invocations of eight cases, and what is suspected is measured again with {invocations}; an alert would be a false \
+one."""
