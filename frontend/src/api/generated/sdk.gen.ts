@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
+import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, ScorecardData, ScorecardErrors, ScorecardResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, UpgradeReportData, UpgradeReportErrors, UpgradeReportResponses, UpgradesData, UpgradesErrors, UpgradesResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -248,6 +248,13 @@ export const followed = <ThrowOnError extends boolean = false>(options: Options<
 export const schedules = <ThrowOnError extends boolean = false>(options?: Options<SchedulesData, ThrowOnError>) => (options?.client ?? client).get<SchedulesResponses, SchedulesErrors, ThrowOnError>({ url: '/api/v1/schedules', ...options });
 
 /**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecard = <ThrowOnError extends boolean = false>(options?: Options<ScorecardData, ThrowOnError>) => (options?.client ?? client).get<ScorecardResponses, ScorecardErrors, ThrowOnError>({ url: '/api/v1/scorecard', ...options });
+
+/**
  * Job Order
  *
  * All that a job's pod needs to know.
@@ -279,6 +286,20 @@ export const kit = <ThrowOnError extends boolean = false>(options: Options<KitDa
     url: '/api/v1/kits/{kit_id}',
     ...options
 });
+
+/**
+ * Upgrades
+ *
+ * Neighbours in version order that have a case on a host kind in common; those that were measured last first.
+ */
+export const upgrades = <ThrowOnError extends boolean = false>(options?: Options<UpgradesData, ThrowOnError>) => (options?.client ?? client).get<UpgradesResponses, UpgradesErrors, ThrowOnError>({ url: '/api/v1/upgrades', ...options });
+
+/**
+ * Upgrade Report
+ *
+ * What the step from one version to another cost in every cell that has both, and what the moves have in common.
+ */
+export const upgradeReport = <ThrowOnError extends boolean = false>(options: Options<UpgradeReportData, ThrowOnError>) => (options.client ?? client).get<UpgradeReportResponses, UpgradeReportErrors, ThrowOnError>({ url: '/api/v1/upgrades/report', ...options });
 
 /**
  * Stored Invocations

@@ -5,6 +5,32 @@ export type ClientOptions = {
 };
 
 /**
+ * UpgradeView
+ *
+ * A version and the one before it that has a case on a host kind in common with it.
+ */
+export type UpgradeView = {
+    /**
+     * Library
+     */
+    library: 'openssl' | 'gnutls' | 'fake';
+    before: UpgradeEnd;
+    after: UpgradeEnd;
+    /**
+     * Measured At
+     *
+     * when `after` was measured last
+     */
+    measured_at: string;
+    /**
+     * Cells
+     *
+     * cases, on each host kind, that both have numbers of
+     */
+    cells: number;
+};
+
+/**
  * UpgradeEnd
  *
  * A version as it was measured: one source, one build profile.
@@ -34,6 +60,274 @@ export type UpgradeEnd = {
      * what people read
      */
     label: string;
+};
+
+/**
+ * UpgradeReport
+ */
+export type UpgradeReport = {
+    /**
+     * Library
+     */
+    library: 'openssl' | 'gnutls' | 'fake';
+    before: UpgradeEnd;
+    after: UpgradeEnd;
+    /**
+     * Relevant
+     *
+     * changes below this share are not called moved, however sure they are
+     */
+    relevant: number;
+    /**
+     * Sentence
+     *
+     * what became of the costs, and what the moves share
+     */
+    sentence: string;
+    /**
+     * Cells
+     *
+     * in the order of the matrix, then host kinds
+     */
+    cells: Array<UpgradeCell>;
+    /**
+     * Factors
+     *
+     * what explains most first; none where nothing moved
+     */
+    factors: Array<Factor>;
+    /**
+     * Missing
+     */
+    missing: Array<MissingCell>;
+    /**
+     * Defaults
+     *
+     * what those get who configure nothing, where that has changed
+     */
+    defaults: Array<string>;
+    /**
+     * Security
+     *
+     * what the versions after `before`, up to `after`, mend
+     */
+    security: Array<string>;
+};
+
+/**
+ * MissingCell
+ *
+ * A case that one of the two versions has no number of.
+ */
+export type MissingCell = {
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Cpu Model
+     */
+    cpu_model: string;
+    /**
+     * Version
+     *
+     * that has none
+     */
+    version: string;
+    /**
+     * Reason
+     */
+    reason: string;
+};
+
+/**
+ * Factor
+ *
+ * A value of a dimension of the matrix that explains the moves: cells that have it moved, others did not.
+ */
+export type Factor = {
+    /**
+     * Dimension
+     */
+    dimension: string;
+    /**
+     * Value
+     */
+    value: string;
+    /**
+     * Side
+     */
+    side: 'both' | 'client' | 'server';
+    /**
+     * Ratio
+     *
+     * of cells that have it, relative to those that have not
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * High
+     */
+    high: number;
+    /**
+     * Cells
+     *
+     * that have it
+     */
+    cells: number;
+    /**
+     * Explained
+     *
+     * the share of all cells' variation that it accounts for
+     */
+    explained: number;
+    /**
+     * Words
+     *
+     * as in `what they share is …`
+     */
+    words?: string;
+    /**
+     * Alike
+     *
+     * what exactly the same cells have as well, so that nothing tells the two apart
+     */
+    alike?: Array<string>;
+    /**
+     * Moved
+     *
+     * of the cells that have it, those that moved its way
+     */
+    moved?: number;
+};
+
+/**
+ * Move
+ *
+ * The cost after the upgrade relative to the cost before, with its 95% interval: 1.02 is 2% more.
+ */
+export type Move = {
+    /**
+     * Ratio
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * High
+     */
+    high: number;
+};
+
+/**
+ * UpgradeCell
+ *
+ * One case on one host kind.
+ */
+export type UpgradeCell = {
+    /**
+     * Case Id
+     */
+    case_id: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Cpu Model
+     */
+    cpu_model: string;
+    /**
+     * Verdict
+     *
+     * of both sides together, with the false discoveries of all cells in check
+     */
+    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike';
+    /**
+     * of both sides together; null with fewer than three invocations
+     */
+    move: Move | null;
+    client: Move | null;
+    server: Move | null;
+    /**
+     * Q
+     *
+     * the false discovery rate at which it would count as moved
+     */
+    q: number | null;
+    /**
+     * Resolves
+     *
+     * the smallest change that so many invocations detect, as a share
+     */
+    resolves: number | null;
+    /**
+     * Paired
+     *
+     * true: interleaved in the same invocations; false: weaker, across jobs or runs
+     */
+    paired: boolean;
+    /**
+     * Before Ns
+     *
+     * CPU time of a handshake, both sides: median over invocations
+     */
+    before_ns: number | null;
+    /**
+     * After Ns
+     */
+    after_ns: number | null;
+    /**
+     * Invocations
+     *
+     * of the comparison; the fewer of the two where they are not paired
+     */
+    invocations: number;
+    /**
+     * Run Ids
+     *
+     * one, or two where the versions were measured in different runs
+     */
+    run_ids: Array<string>;
+    /**
+     * Warnings
+     *
+     * why the two are not quite alike
+     */
+    warnings: Array<string>;
+};
+
+/**
+ * UpgradePage
+ */
+export type UpgradePage = {
+    /**
+     * Upgrades
+     */
+    upgrades: Array<UpgradeView>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
 };
 
 /**
@@ -364,6 +658,38 @@ export type SeriesLine = {
      * in version order
      */
     points: Array<SeriesPoint>;
+    /**
+     * Change Points
+     *
+     * in the order of the points
+     */
+    change_points: Array<ChangePoint>;
+};
+
+/**
+ * ChangePoint
+ *
+ * Where the level of a series moved for good.
+ */
+export type ChangePoint = {
+    /**
+     * Index
+     *
+     * of the first point after it
+     */
+    index: number;
+    /**
+     * Ratio
+     *
+     * the level after it relative to the one before: 1.02 is 2% more
+     */
+    ratio: number;
+    /**
+     * Z
+     *
+     * the step in standard errors of its size
+     */
+    z: number;
 };
 
 /**
@@ -598,6 +924,136 @@ export type HostMoveView = {
      * the whole interval lies beyond 0.5%
      */
     moved: boolean;
+};
+
+/**
+ * ScorecardTable
+ */
+export type ScorecardTable = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Columns
+     */
+    columns: Array<string>;
+    /**
+     * Rows
+     */
+    rows: Array<ScorecardRow>;
+};
+
+/**
+ * ScorecardCell
+ *
+ * What stands in a table, and where it is a figure the number itself with its 95% interval.
+ */
+export type ScorecardCell = {
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Value
+     */
+    value?: number | null;
+    /**
+     * Low
+     */
+    low?: number | null;
+    /**
+     * High
+     */
+    high?: number | null;
+};
+
+/**
+ * ScorecardRow
+ */
+export type ScorecardRow = {
+    /**
+     * Ours
+     *
+     * of kexbench itself, not of another's method
+     */
+    ours?: boolean;
+    /**
+     * Cells
+     *
+     * as many as the table has columns; the first is a name
+     */
+    cells: Array<ScorecardCell>;
+};
+
+/**
+ * ScorecardPart
+ *
+ * One question and what was measured of it.
+ */
+export type ScorecardPart = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * About
+     *
+     * how it was measured; paragraphs with an empty line between
+     */
+    about: string;
+    /**
+     * Sentence
+     *
+     * what came of it; empty where it failed
+     */
+    sentence: string;
+    /**
+     * Tables
+     */
+    tables: Array<ScorecardTable>;
+    /**
+     * Failure
+     *
+     * why nothing, or not all, was measured
+     */
+    failure: string | null;
+    /**
+     * Seconds
+     */
+    seconds: number;
+};
+
+/**
+ * Scorecard
+ */
+export type Scorecard = {
+    /**
+     * Format Version
+     */
+    format_version?: number;
+    /**
+     * Measured At
+     */
+    measured_at: string;
+    /**
+     * Version
+     *
+     * of kexbench
+     */
+    version: string;
+    /**
+     * Machine
+     */
+    machine: string;
+    /**
+     * Parts
+     */
+    parts: Array<ScorecardPart>;
 };
 
 /**
@@ -2276,26 +2732,6 @@ export type OpenRun = {
      * in their order; each that is `queued` begins another series
      */
     events: Array<RunEvent>;
-};
-
-/**
- * Move
- *
- * The cost after the upgrade relative to the cost before, with its 95% interval: 1.02 is 2% more.
- */
-export type Move = {
-    /**
-     * Ratio
-     */
-    ratio: number;
-    /**
-     * Low
-     */
-    low: number;
-    /**
-     * High
-     */
-    high: number;
 };
 
 /**
@@ -5025,6 +5461,39 @@ export type SchedulesResponses = {
 
 export type SchedulesResponse = SchedulesResponses[keyof SchedulesResponses];
 
+export type ScorecardData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scorecard';
+};
+
+export type ScorecardErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
+
+export type ScorecardResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scorecard;
+};
+
+export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];
+
 export type JobOrderData = {
     body?: never;
     path: {
@@ -5202,6 +5671,124 @@ export type KitResponses = {
      */
     200: unknown;
 };
+
+export type UpgradesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Library
+         *
+         * only this one's
+         */
+        library?: 'openssl' | 'gnutls' | 'fake' | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/upgrades';
+};
+
+export type UpgradesErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type UpgradesError = UpgradesErrors[keyof UpgradesErrors];
+
+export type UpgradesResponses = {
+    /**
+     * Successful Response
+     */
+    200: UpgradePage;
+};
+
+export type UpgradesResponse = UpgradesResponses[keyof UpgradesResponses];
+
+export type UpgradeReportData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Library
+         */
+        library: 'openssl' | 'gnutls' | 'fake';
+        /**
+         * Before
+         *
+         * a version, a source, or a subject's unique name
+         */
+        before: string;
+        /**
+         * After
+         *
+         * a version, a source, or a subject's unique name
+         */
+        after: string;
+        /**
+         * Pool
+         *
+         * only this pool's cells
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * only this CPU model's cells
+         */
+        cpu_model?: string | null;
+        /**
+         * Relevant
+         *
+         * changes below this share are not called moved, however sure they are
+         */
+        relevant?: number;
+    };
+    url: '/api/v1/upgrades/report';
+};
+
+export type UpgradeReportErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type UpgradeReportError = UpgradeReportErrors[keyof UpgradeReportErrors];
+
+export type UpgradeReportResponses = {
+    /**
+     * Successful Response
+     */
+    200: UpgradeReport;
+};
+
+export type UpgradeReportResponse = UpgradeReportResponses[keyof UpgradeReportResponses];
 
 export type StoredInvocationsData = {
     body?: never;

@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, verdict } from '../sdk.gen';
-import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
+import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, scorecard, series, storedByJob, storedInvocations, subjects, upgradeReport, upgrades, verdict } from '../sdk.gen';
+import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, ScorecardData, ScorecardError, ScorecardResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, UpgradeReportData, UpgradeReportError, UpgradeReportResponse, UpgradesData, UpgradesError, UpgradesResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -461,6 +461,26 @@ export const schedulesOptions = (options?: Options<SchedulesData>) => queryOptio
     queryKey: schedulesQueryKey(options)
 });
 
+export const scorecardQueryKey = (options?: Options<ScorecardData>) => createQueryKey('scorecard', options);
+
+/**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecardOptions = (options?: Options<ScorecardData>) => queryOptions<ScorecardResponse, ScorecardError, ScorecardResponse, ReturnType<typeof scorecardQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await scorecard({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: scorecardQueryKey(options)
+});
+
 export const jobOrderQueryKey = (options: Options<JobOrderData>) => createQueryKey('jobOrder', options);
 
 /**
@@ -519,6 +539,46 @@ export const kitOptions = (options: Options<KitData>) => queryOptions<unknown, K
         return data;
     },
     queryKey: kitQueryKey(options)
+});
+
+export const upgradesQueryKey = (options?: Options<UpgradesData>) => createQueryKey('upgrades', options);
+
+/**
+ * Upgrades
+ *
+ * Neighbours in version order that have a case on a host kind in common; those that were measured last first.
+ */
+export const upgradesOptions = (options?: Options<UpgradesData>) => queryOptions<UpgradesResponse, UpgradesError, UpgradesResponse, ReturnType<typeof upgradesQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await upgrades({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: upgradesQueryKey(options)
+});
+
+export const upgradeReportQueryKey = (options: Options<UpgradeReportData>) => createQueryKey('upgradeReport', options);
+
+/**
+ * Upgrade Report
+ *
+ * What the step from one version to another cost in every cell that has both, and what the moves have in common.
+ */
+export const upgradeReportOptions = (options: Options<UpgradeReportData>) => queryOptions<UpgradeReportResponse, UpgradeReportError, UpgradeReportResponse, ReturnType<typeof upgradeReportQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await upgradeReport({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: upgradeReportQueryKey(options)
 });
 
 export const storedInvocationsQueryKey = (options: Options<StoredInvocationsData>) => createQueryKey('storedInvocations', options);
