@@ -16,7 +16,7 @@ import numpy as np
 from bench.tables import markdown_table
 from kexbench.analysis.discovery import FALSE_DISCOVERIES
 from kexbench.analysis.lists import compare_lists
-from kexbench.analysis.moves import moderated, trimmed_sample
+from kexbench.analysis.moves import Sample, moderated
 from kexbench.analysis.resampling import wilson
 from kexbench.analysis.upgrade import CellData, judge
 from kexbench.domain.cases import Case, KeyExchange, Protocol
@@ -163,7 +163,7 @@ def coverage(scale: int) -> Table:
                 random = np.random.default_rng(size * cells)
                 missed = []
                 for _ in range(scale * 40 // cells):
-                    samples = [trimmed_sample(logs, [""] * size) for logs in noise(random, (cells, size))]
+                    samples = [Sample(logs, ("",) * size, trimmed=True) for logs in noise(random, (cells, size))]
                     missed += [move.chance < 0.05 for move in moderated(samples)]
                 shares.append(f"{1 - np.mean(missed):.1%}")
             rows.append([name, str(size), *shares])
