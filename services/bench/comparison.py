@@ -216,6 +216,8 @@ PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
     "power": (power, 300),
 }
 """What makes each table, and how often it draws."""
+NAMED_BY = {"false-positives": 3, "upgrades": 1, "coverage": 2, "power": 2}
+"""So many columns tell the rows of each table apart."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -146,8 +146,16 @@ def measure_comparison(bench: Bench) -> Found:
 
 
 def _comparison_table(part: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> ScorecardTable:
-    shown = (ScorecardRow(ours=True, cells=tuple(ScorecardCell(text=text) for text in row)) for row in rows)
-    return ScorecardTable(title=COMPARISON_TITLES[part], columns=tuple(header), rows=tuple(shown))
+    """What tells rows apart is one name."""
+    names = comparison.NAMED_BY[part]
+    shown = (
+        ScorecardRow(
+            ours=True, cells=tuple(ScorecardCell(text=text) for text in (", ".join(row[:names]), *row[names:]))
+        )
+        for row in rows
+    )
+    columns = (", ".join(header[:names]), *header[names:])
+    return ScorecardTable(title=COMPARISON_TITLES[part], columns=columns, rows=tuple(shown))
 
 
 def measure_live(bench: Bench) -> Found:

@@ -121,8 +121,7 @@ def slowed_table(found: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> Scor
         ScorecardRow(
             ours=True,
             cells=(
-                name(f"{slowed.dimension} {slowed.value}"),
-                name(f"{step:.0%}"),
+                name(f"{slowed.dimension} {slowed.value}, {step:.0%} slower"),
                 share(sum(one.suspected > 0 for one in several), len(several)),
                 share(sum(one.confirmed > 0 for one in several), len(several)),
                 _naming(several, slowed),
@@ -132,7 +131,7 @@ def slowed_table(found: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> Scor
     )
     return ScorecardTable(
         title="One factor slower",
-        columns=("slower is", "by", "a suspicion", "an alert", "of the alerts, name the factor first"),
+        columns=("what is slower", "a suspicion", "an alert", "of the alerts, name the factor first"),
         rows=tuple(rows),
     )
 
