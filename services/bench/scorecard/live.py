@@ -30,12 +30,18 @@ SPEC = """\
 apiVersion: kexbench.dev/v1
 kind: Benchmark
 metadata: {{ name: twins-{number}, description: Two builds of one source. }}
-subjects: [{{ openssl: ["git:{repository}#{first}", "git:{repository}#{second}"] }}]
+subjects: [{{ openssl: tracked }}]
 matrix: {{ protocol: [TLSv1.2, TLSv1.3], keyExchange: [ECDHE-ECDSA, ECDHE-RSA], rsaBits: [2048], curve: [P-256], \
 group: [X25519, P-256] }}
 measure: {{ invocations: 10, batches: 20, sentinel: false }}
 alerts: {{ confirmInvocations: {confirmed} }}
 """
+CATALOGUE = """\
+apiVersion: kexbench.dev/v1
+kind: Catalogue
+libraries: {{ openssl: [{{ source: "git:{repository}#{first}" }}, {{ source: "git:{repository}#{second}" }}] }}
+"""
+"""What is in a git repository is run when it is built, so that a spec can name only those of the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +60,19 @@ def measure(count: int, say: Callable[[str], None]) -> Iterator[Lived]:
     with TemporaryDirectory(dir=folder.parent) as scratch:
         sources = fetch_sources(Path(scratch), say)
         first, second = plant_twins(shutil.copytree(sources, folder))
-        with _serving(Path(scratch) / "home") as (environment, http):
+        catalogue = Path(scratch) / "libraries.yaml"
+        catalogue.write_text(CATALOGUE.format(repository=folder, first=first, second=second))
+        with _serving(Path(scratch) / "home", catalogue) as (environment, http):
             for number in range(1, count + 1):
                 spec = Path(scratch) / f"twins-{number}.yaml"
-                spec.write_text(
-                    SPEC.format(number=number, repository=folder, first=first, second=second, confirmed=CONFIRMED)
-                )
+                spec.write_text(SPEC.format(number=number, confirmed=CONFIRMED))
                 yield _lived(spec, environment, http, say)
 
 
 @contextmanager
-def _serving(home: Path) -> Iterator[tuple[Mapping[str, str], httpx.Client]]:
+def _serving(home: Path, catalogue: Path) -> Iterator[tuple[Mapping[str, str], httpx.Client]]:
     """A service with a store of its own. Raises BenchError where it does not start."""
-    environment = {**os.environ, "KEXBENCH_HOME": str(home)}
+    environment = {**os.environ, "KEXBENCH_HOME": str(home), "KEXBENCH_CATALOGUE": str(catalogue)}
     command = [sys.executable, "-m", "kexbench.cli", "serve", "--port", "0"]
     home.mkdir()
     with (home / "serve.log").open("wb") as log:

@@ -30,7 +30,8 @@ From these invocations nightly series are made, {each} of every case and step, o
 median over ten invocations, as a run has them, that were measured one after the other, at a random time of the \
 measuring (seed {seed}). From a random night on, {edge} from both ends at least, they are those of the slower kit. \
 Series share invocations, so they tell less than as many independent ones would; the intervals are those of a \
-bootstrap over series and do not know that. Delays are those of {delays} series of each step."""
+bootstrap over series and do not know that. All methods get the values alone, without the errors that kexbench knows \
+of each night. Delays are those of {delays} series of each step."""
 UPGRADES = """\
 What becomes of an upgrade of a library. The invocations are those measured for the part before: of each of {cases} \
 cases of OpenSSL's ten at random screen the upgrade, and where a cell looks like a regression thirty others of that \

@@ -7,9 +7,11 @@ import httpx
 import pytest
 
 from bench.lab import BenchError
-from bench.scorecard.live import POLL_S, SPEC, Lived, sentence, settled, table
+from bench.scorecard.live import CATALOGUE, POLL_S, SPEC, Lived, sentence, settled, table
 from kexbench.domain.judgements import JudgedUpgrade, Judgement, UpgradeOutcome
 from kexbench.domain.upgrades import UpgradeEnd
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.plan import make_plan
 from kexbench.planning.rules import read_rule
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -89,5 +91,9 @@ def test_false_alerts_are_counted() -> None:
 
 
 def test_the_spec_is_one_that_is_watched_over() -> None:
-    text = SPEC.format(number=1, repository="/src", first="a" * 40, second="b" * 40, confirmed=30)
+    text = SPEC.format(number=1, confirmed=30)
     assert read_rule(text, "twins.yaml").confirm_invocations == 30
+    catalogue = read_catalogue(CATALOGUE.format(repository="/src", first="a" * 40, second="b" * 40), "libraries.yaml")
+    plan = make_plan(text, "twins.yaml", catalogue)
+    assert len(plan.cases) == 8
+    assert len(plan.subjects) == 2
