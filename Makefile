@@ -11,6 +11,8 @@
 #                 docs/benchmarks.md
 #   make bisect-real  a bisection of OpenSSL's sources with a planted slower commit, and one with none; a quarter of an
 #                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
+#   make scorecard  how good detection is, beside the methods of others; half an hour of measuring, resampling and
+#                 building, SCORECARD=--quick for less; writes docs/scorecard.md and what the API tells of it
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in
@@ -36,9 +38,9 @@ DEVCLUSTER := PYTHONPATH=infra $(BIN)/python -m devcluster
 unexport PYTHONDONTWRITEBYTECODE
 SAY := @printf '\033[1m== %s\033[0m\n'
 
-.PHONY: root run test test-charts test-infra kits bench bisect-real check format generate packages-run packages-kits \
-	packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries test-cluster images \
-	python frontend clean
+.PHONY: root run test test-charts test-infra kits bench bisect-real scorecard check format generate packages-run \
+	packages-kits packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries \
+	test-cluster images python frontend clean
 
 run: packages-run python frontend
 	$(SAY) "measuring bench-specs/quickstart.yaml"
@@ -82,6 +84,9 @@ bisect-real: packages-run packages-kits python
 	@cd services && .venv/bin/python -m bench.bisection $(BISECT)
 	$(SAY) "none is"
 	@cd services && .venv/bin/python -m bench.bisection --without-step $(BISECT)
+
+scorecard: packages-run packages-kits python
+	@cd services && .venv/bin/python -m bench.scorecard $(SCORECARD)
 
 devcluster-binaries: python
 	@$(DEVCLUSTER) binaries

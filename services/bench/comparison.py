@@ -30,6 +30,8 @@ POWER_ROWS = ((3, 0.05, 0.89), (5, 0.05, 0.97), (10, 0.02, 0.71), (20, 0.02, 0.9
 """Invocations, step, and the power that STATISTICS asks for."""
 Invocations = list[list[float]]
 Pool = list[tuple[list[float], list[float]]]
+Table = tuple[tuple[str, ...], list[list[str]]]
+"""Its header and its rows."""
 
 
 def stored(kind: str, clock: int) -> Invocations:
@@ -75,7 +77,7 @@ WAYS = {
 }
 
 
-def false_positives(scale: int) -> str:
+def false_positives(scale: int) -> Table:
     """How often one thing looks like a regression of itself, by `analyze compare`."""
     rows = []
     for name, (paired, cut) in WAYS.items():
@@ -87,7 +89,7 @@ def false_positives(scale: int) -> str:
                 found = [[compare_lists(a, b, paired, strict).regression for strict in (False, True)] for a, b in drawn]
                 usual, strict = np.mean(found, axis=0)
                 rows.append([name, clock_name, str(size), f"{len(drawn):,}", f"{usual:.2%}", f"{strict:.2%}"])
-    return markdown_table(("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows)
+    return ("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows
 
 
 def upgrade_of(cells: Sequence[tuple[Pool, str]], *, paired: bool = True, jobs: int = 2) -> tuple[UpgradeCell, ...]:
@@ -102,7 +104,7 @@ def upgrade_of(cells: Sequence[tuple[Pool, str]], *, paired: bool = True, jobs: 
     return judge(made)
 
 
-def upgrades_without_change(scale: int) -> str:
+def upgrades_without_change(scale: int) -> Table:
     """Matrices of stored invocations, each cell one thing under two names."""
     rows = []
     random = np.random.default_rng(1)
@@ -125,7 +127,7 @@ def upgrades_without_change(scale: int) -> str:
         sure = [sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in upgrade) for upgrade in judged]
         rows.append([name, str(len(judged[0])), str(scale), *(_count(found, scale) for found in (sure, moved))])
     header = ("matrix", "cells", "upgrades", "with a cell of q <= 0.05", "with one that is called moved")
-    return markdown_table(header, rows)
+    return header, rows
 
 
 def _drawn_apart(random: np.random.Generator) -> Callable[[Invocations], Pool]:
@@ -152,7 +154,7 @@ NOISES = {
 }
 
 
-def coverage(scale: int) -> str:
+def coverage(scale: int) -> Table:
     """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells."""
     rows = []
     for name, noise in NOISES.items():
@@ -166,10 +168,10 @@ def coverage(scale: int) -> str:
                     missed += [move.chance < 0.05 for move in moderated(samples)]
                 shares.append(f"{1 - np.mean(missed):.1%}")
             rows.append([name, str(size), *shares])
-    return markdown_table(("noise", "invocations", "1 cell", "8 cells", "40 cells"), rows)
+    return ("noise", "invocations", "1 cell", "8 cells", "40 cells"), rows
 
 
-def power(scale: int) -> str:
+def power(scale: int) -> Table:
     """How many regressed cells of a matrix are found. An invocation is drawn from the stored ones, CPU time, its first
     20 batches taken as ten rounds of two interleaved subjects; of one of them every batch is slower by the step."""
     pool = [pair for kind in ("ecdsa", "rsa") for pair in interleaved(stored(kind, 1))]
@@ -199,7 +201,7 @@ def power(scale: int) -> str:
         "false among q <= 0.05",
         "false among those called",
     )
-    return markdown_table(header, rows)
+    return header, rows
 
 
 def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Pool:
@@ -210,13 +212,15 @@ def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Po
     return drawn
 
 
-PARTS: dict[str, tuple[Callable[[int], str], int]] = {
+PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
     "false-positives": (false_positives, 20),
     "upgrades": (upgrades_without_change, 100),
     "coverage": (coverage, 100),
     "power": (power, 250),
 }
 """What makes each table, and how often it draws."""
+NAMED_BY = {"false-positives": 3, "upgrades": 1, "coverage": 2, "power": 2}
+"""So many columns tell the rows of each table apart."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -225,8 +229,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--only", choices=list(PARTS), help="one table")
     options = parser.parse_args(arguments)
     for part in [options.only] if options.only else PARTS:
-        table, scale = PARTS[part]
-        print(f"\n## {part}\n\n{table(max(1, scale // 10) if options.quick else scale)}", flush=True)
+        make, scale = PARTS[part]
+        print(f"\n## {part}\n\n{markdown_table(*make(max(1, scale // 10) if options.quick else scale))}", flush=True)
     return 0
 
 

@@ -1,7 +1,9 @@
 """What every benchmark of the harness needs: kits, material, CPUs, and parties outside of any plan."""
 
+import os
 import resource
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,3 +98,14 @@ class Lab:
 
     def setting(self, case: Case, kits: dict[str, TicketKit], batches: int) -> Setting:
         return Setting(self.ticket([case], kits, batches), case, self.cpus, self.log)
+
+
+@contextmanager
+def all_cpus(cpus: Cpus) -> Iterator[None]:
+    """Let what is started here run on the measuring CPU too."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {*before, *([] if cpus.measuring is None else [cpus.measuring])})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

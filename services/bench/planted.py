@@ -82,6 +82,16 @@ def plant(sources: Path, commits: int, seed: int, *, with_step: bool) -> Planted
     return Planted(sources, commits, hashes[slower] if with_step else None, hashes[broken])
 
 
+def plant_twins(sources: Path) -> tuple[str, str]:
+    """Make a repository of the folder `sources`, of two commits that build alike: the second changes a README. Their
+    hashes, the older one first."""
+    repository = _Repository(sources)
+    first = repository.commit(0, f"Import {SOURCES.source}")
+    with (sources / "README").open("a", encoding="utf-8") as readme:
+        readme.write("\nThis sentence changes nothing.\n")
+    return first, repository.commit(1, "Say more in the README")
+
+
 def _edit(path: Path, before: str, behind: str) -> None:
     """Put `behind` in the place of `before`, of nothing at the top. Raises BenchError unless that is there once."""
     text = path.read_text(encoding="utf-8")

@@ -1,18 +1,16 @@
 """Planning and running at scale on a simulated cluster: real planner, dispatcher, Kubernetes and Argo; nodes that KWOK
 simulates."""
 
-import os
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import httpx2
 from lightkube.core.exceptions import ApiError
 
-from bench.lab import BenchError, Scale
+from bench.lab import BenchError, Scale, all_cpus
 from bench.scale_cluster import Simulation, ended_at, simulation, stored_bytes
 from bench.scale_dispatcher import SETTINGS, Dispatching, Look
 from bench.scale_plan import POOLS, Planned, nodes_of, plan_at_scale
@@ -56,7 +54,7 @@ class Scaled:
 def measure_scale(catalogue: Catalogue, cpus: Cpus, scale: Scale) -> Scaled:
     planned = plan_at_scale(scale.cases, catalogue)
     try:
-        with _all_cpus(cpus), simulation() as running:
+        with all_cpus(cpus), simulation() as running:
             return Scaled(planned, _simulate(running, planned, scale.nodes))
     except _HINDRANCES as error:
         return Scaled(planned, str(error))
@@ -99,14 +97,3 @@ def _dispatch(dispatching: Dispatching) -> Iterator[Look]:
 
 def _manifests(run: Run) -> tuple[dict[str, object], ...]:
     return run_workflows(run, 1, run.plan.jobs, {pool.name: pool for pool in POOLS}, SETTINGS)
-
-
-@contextmanager
-def _all_cpus(cpus: Cpus) -> Iterator[None]:
-    """Let what is started here run on the measuring CPU too."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {*before, *([] if cpus.measuring is None else [cpus.measuring])})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)

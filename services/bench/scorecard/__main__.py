@@ -7,7 +7,7 @@ Exit status 1 when a part can't be measured, which the report says in its place;
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,10 +28,12 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench.scorecard", description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
     parser.add_argument("--only", choices=list(PARTS), help="one part, no file written")
-    parser.add_argument("--live", type=int, default=3, help="upgrades between builds of one source, each of minutes")
+    parser.add_argument("--live", type=int, help="upgrades between builds of one source, else 3, or 1 of a quick look")
     options = parser.parse_args(arguments)
-    bench = Bench(QUICK if options.quick else FULL, options.live, _say)
-    parts = [_measured(name, bench) for name in ([options.only] if options.only else PARTS)]
+    live = options.live if options.live is not None else 1 if options.quick else 3
+    bench = Bench(QUICK if options.quick else FULL, live, _say)
+    wanted = [options.only] if options.only else [part for part in PARTS if part != "live" or live]
+    parts = [_measured(part, bench) for part in wanted]
     if not (options.quick or options.only):
         _write(Scorecard(measured_at=datetime.now(UTC), version=__version__, machine=_machine(), parts=tuple(parts)))
     return 1 if any(part.failure for part in parts) else 0

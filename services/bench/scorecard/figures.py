@@ -36,7 +36,10 @@ def share(count: int, tests: int, effective: float | None = None) -> ScorecardCe
         return NOTHING
     low, high = wilson(count / tests, effective or tests)
     return ScorecardCell(
-        text=f"{count:,} of {tests:,}: {count / tests:.1%} [{low:.1%}, {high:.1%}]", value=count / tests, low=low, high=high
+        text=f"{count:,} of {tests:,}: {count / tests:.1%} [{low:.1%}, {high:.1%}]",
+        value=count / tests,
+        low=low,
+        high=high,
     )
 
 
@@ -48,7 +51,9 @@ def bootstrapped(
     random = np.random.default_rng(SEED)
     sums = (table[random.integers(len(table), size=len(table))].sum(axis=0) for _ in range(DRAWS))
     found = np.array([statistic(drawn) for drawn in sums])
-    low, high = np.nanquantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]) if not np.isnan(found).all() else (0, 0)
+    low, high = (
+        np.nanquantile(found, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]) if not np.isnan(found).all() else (0, 0)
+    )
     return figure(statistic(table.sum(axis=0)), float(low), float(high), form)
 
 

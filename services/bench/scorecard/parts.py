@@ -1,17 +1,20 @@
 """The parts of the scorecard: each measures, and says what came of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from bench.lab import Lab
-from bench.scorecard import histories, steps, upgrades
+from bench import comparison
+from bench.lab import Lab, all_cpus
+from bench.planted import SOURCES
+from bench.scorecard import histories, live, steps, upgrades
 from bench.scorecard.detectors import DETECTORS
 from bench.scorecard.pool import BATCHES, CASES, QUICK_CASES, STEPS, Pool, measure_pools
-from bench.scorecard.texts import HISTORIES, STEPS_ABOUT, UPGRADES
+from bench.scorecard.texts import COMPARISON, COMPARISON_TITLES, HISTORIES, LIVE, STEPS_ABOUT, UPGRADES
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
-from kexbench.domain.scorecard import ScorecardTable
+from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 
 
 @dataclass(frozen=True)
@@ -28,10 +31,12 @@ class Scale:
     """Nightly series of each case and step."""
     upgrades: int
     partitions: int
+    fewer: int
+    """Draws of a comparison's tables, by so many times."""
 
 
-FULL = Scale(series=None, delays=60, cases=CASES, invocations=60, each=10, upgrades=200, partitions=25)
-QUICK = Scale(series=12, delays=6, cases=QUICK_CASES, invocations=44, each=3, upgrades=40, partitions=3)
+FULL = Scale(series=None, delays=60, cases=CASES, invocations=60, each=10, upgrades=200, partitions=25, fewer=1)
+QUICK = Scale(series=12, delays=6, cases=QUICK_CASES, invocations=44, each=3, upgrades=40, partitions=3, fewer=10)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,10 @@ class Bench:
     scale: Scale
     live: int
     say: Callable[[str], None]
-    lab: Lab = field(default_factory=Lab)
+
+    @cached_property
+    def lab(self) -> Lab:
+        return Lab()
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
@@ -125,14 +133,44 @@ def measure_upgrades(bench: Bench) -> Found:
         upgrades.slowed_table(slowed),
         upgrades.false_positives_table(bench.pools, scale.partitions),
     )
-    about = UPGRADES.format(
-        cases=len(openssl), count=scale.upgrades, seed=upgrades.SEED, partitions=scale.partitions
-    )
+    about = UPGRADES.format(cases=len(openssl), count=scale.upgrades, seed=upgrades.SEED, partitions=scale.partitions)
     return Found(about, upgrades.sentence(same, slowed), tables)
+
+
+def measure_comparison(bench: Bench) -> Found:
+    tables = []
+    for part, (make, scale) in comparison.PARTS.items():
+        bench.say(f"comparison: {part}")
+        tables.append(_comparison_table(part, *make(max(1, scale // bench.scale.fewer))))
+    return Found(COMPARISON, "", tuple(tables))
+
+
+def _comparison_table(part: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> ScorecardTable:
+    """What tells rows apart is one name."""
+    names = comparison.NAMED_BY[part]
+    shown = (
+        ScorecardRow(
+            ours=True, cells=tuple(ScorecardCell(text=text) for text in (", ".join(row[:names]), *row[names:]))
+        )
+        for row in rows
+    )
+    columns = (", ".join(header[:names]), *header[names:])
+    return ScorecardTable(title=COMPARISON_TITLES[part], columns=columns, rows=tuple(shown))
+
+
+def measure_live(bench: Bench) -> Found:
+    with ExitStack() as stack:
+        if "lab" in vars(bench):  # which moved this process off a CPU
+            stack.enter_context(all_cpus(bench.lab.cpus))
+        found = list(live.measure(bench.live, bench.say))
+    about = LIVE.format(source=SOURCES.source.removeprefix("crate/"), invocations=live.CONFIRMED)
+    return Found(about, live.sentence(found), (live.table(found),))
 
 
 PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
     "histories": ("Change points in labelled histories", measure_histories),
     "steps": ("Slowdowns in a series of nights", measure_steps),
     "upgrades": ("Upgrades", measure_upgrades),
+    "comparison": ("What a comparison is worth", measure_comparison),
+    "live": ("Upgrades between builds of one source", measure_live),
 }

@@ -24,12 +24,14 @@ FIRST_PASS = 10
 
 
 def e_divisive(values: Sequence[float], p_value: float = P_VALUE, permutations: int = PERMUTATIONS) -> list[int]:
-    """E-divisive with means, as MongoDB has used it: Matteson & James, A Nonparametric Approach for Multiple Change Point
-    Analysis of Multivariate Data (2014), with distances to the power of 1; Daly, Brown, Ingo, O'Leary & Bradford, The
-    Use of Change Point Detection to Identify Software Performance Regressions in a Continuous Integration System (2020).
+    """E-divisive with means, as MongoDB has used it: Matteson & James, A Nonparametric Approach for Multiple Change
+    Point Analysis of Multivariate Data (2014), with distances to the power of 1; Daly, Brown, Ingo, O'Leary & Bradford,
+    The Use of Change Point Detection to Identify Software Performance Regressions in a Continuous Integration System
+    (2020).
 
     Again and again the best split of all segments is looked for. It is kept where, of 100 times that all segments are
-    shuffled, hardly any has as good a split; the first that is not kept ends it. Shuffled by the same seed each time."""
+    shuffled, hardly any has as good a split; the first that is not kept ends it. Shuffled by the same seed each
+    time."""
     random = np.random.default_rng(0)
     distances = _distances(values)
     found: list[int] = []
@@ -62,7 +64,8 @@ def _is_rare(
 
 def _distances(values: Sequence[float]) -> Matrix:
     column = np.asarray(values, dtype=float)[:, np.newaxis]
-    return np.abs(column - column.T)
+    distances: Matrix = np.abs(column - column.T)
+    return distances
 
 
 def _best_of_two(distances: Matrix, start: int) -> tuple[float, int]:
@@ -76,9 +79,7 @@ def _best_of_two(distances: Matrix, start: int) -> tuple[float, int]:
     right = upper.sum() - upper.sum(axis=1).cumsum()[:-1]
     across = upper.sum() - left - right
     second = count - first
-    quality = (first * second / count) * (
-        2 * across / (first * second) - 2 * left / first**2 - 2 * right / second**2
-    )
+    quality = (first * second / count) * (2 * across / (first * second) - 2 * left / first**2 - 2 * right / second**2)
     place = int(np.argmax(quality))
     return float(quality[place]), start + place + 1
 
@@ -90,13 +91,13 @@ class _Tested:
 
 
 def hunter(values: Sequence[float], max_p: float = MAX_P, window: int = WINDOW) -> list[int]:
-    """Fleming, Kołaczkowski, Kumar, Das, McCarthy, Pattabhiraman & Ingo, Hunter: Using Change Point Detection to Hunt for
-    Performance Regressions (2023), with the defaults of Apache Otava, which goes on with it.
+    """Fleming, Kołaczkowski, Kumar, Das, McCarthy, Pattabhiraman & Ingo, Hunter: Using Change Point Detection to Hunt
+    for Performance Regressions (2023), with the defaults of Apache Otava, which goes on with it.
 
     In windows of 50 points, each half a window further or at the last change, E-divisive splits (its right side may end
     before the segment does), but a t-test between the two sides decides instead of shuffling, with ten times the
-    threshold. Of all changes of all windows the weakest is then dropped, and its neighbours are tested anew, until every
-    one is significant between its neighbours."""
+    threshold. Of all changes of all windows the weakest is then dropped, and its neighbours are tested anew, until
+    every one is significant between its neighbours."""
     series = np.asarray(values, dtype=float)
     places = sorted(_in_windows(series, min(1.0, FIRST_PASS * max_p), window))
     while places:

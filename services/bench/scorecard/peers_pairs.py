@@ -1,6 +1,7 @@
 """Two versions told apart by tests: ours, and what others do.
 
-What goes in are the batch values of both by invocation, those of one name measured together; out comes a p-value, two-sided.
+What goes in are the batch values of both by invocation, those of one name measured together; out comes a p-value,
+two-sided.
 """
 
 from collections.abc import Callable
@@ -45,7 +46,8 @@ def welch_of_medians(before: Batches, after: Batches) -> float:
 
 
 def moved(before: Batches, after: Batches) -> float:
-    """What an upgrade's cell has before anything is known of other cells (analysis/moves.py); 1 where it cannot be said."""
+    """What an upgrade's cell has before anything is known of other cells (analysis/moves.py); 1 where it cannot be
+    said."""
     found = pair(before, after)
     return 1.0 if found is None else moves({0: found}, {0: None})[0].chance
 

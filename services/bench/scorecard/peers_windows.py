@@ -28,7 +28,7 @@ def perfherder(values: Sequence[float], threshold: float = T_THRESHOLD) -> list[
     quiet = 0
     backs = [0] * len(series)
     for place in range(1, len(series)):
-        backs[place] = min(place, min(max(quiet, MIN_BACK), MAX_BACK))
+        backs[place] = min(place, max(quiet, MIN_BACK), MAX_BACK)
         t[place] = _weighted_t(series[place - backs[place] : place][::-1], series[place : place + FORE])
         quiet = 0 if t[place] > threshold else quiet + 1
     whole = [place for place in range(1, len(series)) if backs[place] >= MIN_BACK and place + FORE <= len(series)]
@@ -55,9 +55,9 @@ def _weighted(values: Vector) -> tuple[float, float]:
 
 
 def iqr_threshold(values: Sequence[float], fence: float = FENCE) -> list[int]:
-    """rustc-perf (docs/comparison-analysis.md): a value is significant where it differs from the one before by more, as a
-    share, than the third quartile and three interquartile ranges of what the last 100 did. It wants 50 of them; ten are
-    enough here, which favours it in histories as short as these."""
+    """rustc-perf (docs/comparison-analysis.md): a value is significant where it differs from the one before by more, as
+    a share, than the third quartile and three interquartile ranges of what the last 100 did. It wants 50 of them; ten
+    are enough here, which favours it in histories as short as these."""
     series = np.asarray(values, dtype=float)
     changes = np.abs(np.diff(series) / series[:-1])
     return _first_of_each(
@@ -76,9 +76,9 @@ def _upper_fence(values: Vector, fence: float) -> float:
 
 
 def z_threshold(values: Sequence[float], threshold: float = Z_THRESHOLD) -> list[int]:
-    """Conbench's lookback: a value is significant that is five standard deviations or more from the mean of the last 100
-    before it, the deviation being that of their own distances to the means before them. Nobody marks changes by hand
-    here, so the mean follows a change slowly."""
+    """Conbench's lookback: a value is significant that is five standard deviations or more from the mean of the last
+    100 before it, the deviation being that of their own distances to the means before them. Nobody marks changes by
+    hand here, so the mean follows a change slowly."""
     series = np.asarray(values, dtype=float)
     residuals = np.full(len(series), np.nan)
     found = []

@@ -48,8 +48,8 @@ QUICK_CASES: dict[Library, tuple[Case, ...]] = {"openssl": CASES["openssl"][:4]}
 
 @dataclass(frozen=True)
 class Pool:
-    """The invocations of one case: by subject and side the batches of each, in the order of time. Every invocation holds
-    the kit twice and each of its burns once."""
+    """The invocations of one case: by subject and side the batches of each, in the order of time. Every invocation
+    holds the kit twice and each of its burns once."""
 
     library: Library
     case: Case

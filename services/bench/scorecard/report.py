@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 
-from bench.report import markdown_table
 from bench.scorecard.texts import HEAD
+from bench.tables import markdown_table
 from kexbench.domain.scorecard import Scorecard, ScorecardPart, ScorecardRow, ScorecardTable
 
 
 def document(scorecard: Scorecard) -> str:
-    head = HEAD.format(
-        date=f"{scorecard.measured_at:%Y-%m-%d}", version=scorecard.version, machine=scorecard.machine
-    )
+    head = HEAD.format(date=f"{scorecard.measured_at:%Y-%m-%d}", version=scorecard.version, machine=scorecard.machine)
     return "\n\n".join([head, *map(part_text, scorecard.parts)]) + "\n"
 
 

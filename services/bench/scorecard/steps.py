@@ -1,6 +1,7 @@
 """Steps in real data: nightly series out of measured invocations, into which measured slower ones are put."""
 
 from collections.abc import Iterator, Mapping, Sequence
+
 import numpy as np
 
 from bench.changepoint_score import Label, LabelledSeries
@@ -109,4 +110,6 @@ def _in_words(examined: Mapping[float, Examined]) -> str:
     sums = np.sum([one.sums for one in examined.values()], axis=0)
     found = ", ".join(f"{recall(examined[step].sums):.0%} of the steps of {step:.0%}" for step in STEPS)
     weeks = sums[3] / POINTS_A_WEEK
-    return f"{examined[0.0].detector.name}: finds {found}, with {int(sums[2])} false alarms in {weeks:,.0f} series-weeks"
+    return (
+        f"{examined[0.0].detector.name}: finds {found}, with {int(sums[2])} false alarms in {weeks:,.0f} series-weeks"
+    )

@@ -32,9 +32,12 @@ class Slowed:
     value: str
 
     def has(self, case: Case) -> bool:
-        return self.value == {"protocol": case.protocol.replace("TLSv", "TLS "), "certificate key": case.key_exchange.key}[
-            self.dimension
-        ]
+        return (
+            self.value
+            == {"protocol": case.protocol.replace("TLSv", "TLS "), "certificate key": case.key_exchange.key}[
+                self.dimension
+            ]
+        )
 
 
 FACTORS = (Slowed("certificate key", "RSA"), Slowed("protocol", "TLS 1.2"))
@@ -51,8 +54,8 @@ class Judged:
 
 
 def upgrades(pools: Sequence[Pool], count: int, step: float = 0.0, slowed: Slowed | None = None) -> Iterator[Judged]:
-    """So many upgrades of the pools' kit, each of invocations of its own at random: ten of each cell to screen, and thirty
-    others to confirm. What has the slowed factor costs so much more after it."""
+    """So many upgrades of the pools' kit, each of invocations of its own at random: ten of each cell to screen, and
+    thirty others to confirm. What has the slowed factor costs so much more after it."""
     random = np.random.default_rng(SEED)
     for _ in range(count):
         # Which of two equal ones is the later version is chance too.
@@ -72,11 +75,9 @@ def _judged(screening: Sequence[CellData], confirming: Sequence[CellData]) -> Ju
     if not suspected:
         return Judged(0, 0, ())
     confirmed = judge([confirming[place] for place in suspected])
-    known = {place: cell for place, cell in zip(suspected, confirmed, strict=True)}
+    known = dict(zip(suspected, confirmed, strict=True))
     factors = attribute(screening, [known.get(place, cell) for place, cell in enumerate(found)])
-    return Judged(
-        len(suspected), _regressed(confirmed), tuple((factor.dimension, factor.value) for factor in factors)
-    )
+    return Judged(len(suspected), _regressed(confirmed), tuple((factor.dimension, factor.value) for factor in factors))
 
 
 def _regressed(cells: Sequence[UpgradeCell]) -> int:
@@ -120,8 +121,7 @@ def slowed_table(found: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> Scor
         ScorecardRow(
             ours=True,
             cells=(
-                name(f"{slowed.dimension} {slowed.value}"),
-                name(f"{step:.0%}"),
+                name(f"{slowed.dimension} {slowed.value}, {step:.0%} slower"),
                 share(sum(one.suspected > 0 for one in several), len(several)),
                 share(sum(one.confirmed > 0 for one in several), len(several)),
                 _naming(several, slowed),
@@ -131,7 +131,7 @@ def slowed_table(found: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> Scor
     )
     return ScorecardTable(
         title="One factor slower",
-        columns=("slower is", "by", "a suspicion", "an alert", "of the alerts, name the factor first"),
+        columns=("what is slower", "a suspicion", "an alert", "of the alerts, name the factor first"),
         rows=tuple(rows),
     )
 
@@ -142,8 +142,8 @@ def _naming(found: Collection[Judged], slowed: Slowed) -> ScorecardCell:
 
 
 def false_positives(test: PairTest, pools: Sequence[Pool], partitions: int, *, apart: bool) -> list[list[Rejections]]:
-    """Of each pool and nominal level how often the test tells a kit from itself in ten invocations of each: the same ones,
-    interleaved, or other ones."""
+    """Of each pool and nominal level how often the test tells a kit from itself in ten invocations of each: the same
+    ones, interleaved, or other ones."""
     return [list(_of_pool(test, pool, partitions, apart=apart)) for pool in pools]
 
 
@@ -188,14 +188,18 @@ def _pooled(found: Sequence[Sequence[Rejections]]) -> Iterator[ScorecardCell]:
 
 
 def sentence(same: Sequence[Judged], slowed: Mapping[tuple[Slowed, float], Sequence[Judged]]) -> str:
-    """False alerts, and alerts of what is slower by the least and the most."""
-    false, suspected = sum(one.confirmed > 0 for one in same), sum(one.suspected > 0 for one in same)
+    """False alerts, and alerts of what is slower by the least."""
     raised = ", ".join(
-        f"{sum(one.confirmed > 0 for one in several)} of {len(several)} where {slowed.dimension} {slowed.value} costs {step:.0%} more"
+        f"{_alerted(several)} of {len(several)} where {slowed.dimension} {slowed.value} costs {step:.0%} more"
         for (slowed, step), several in slowed.items()
         if step == min(STEPS)
     )
+    suspected = sum(one.suspected > 0 for one in same)
     return (
-        f"Of {len(same)} upgrades of a kit to itself {suspected} were suspected and {false} alerted; alerts were raised in "
-        f"{raised}."
+        f"Of {len(same)} upgrades of a kit to itself {suspected} were suspected and {_alerted(same)} alerted; "
+        f"alerts were raised in {raised}."
     )
+
+
+def _alerted(found: Sequence[Judged]) -> int:
+    return sum(one.confirmed > 0 for one in found)

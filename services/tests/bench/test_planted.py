@@ -9,7 +9,7 @@ import pytest
 
 from bench.bisection import Searched, faults_of, line_of
 from bench.lab import BenchError
-from bench.planted import BRANCH, GOOD, Planted, plant
+from bench.planted import BRANCH, GOOD, Planted, plant, plant_twins
 from tests.watch.repositories import git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -122,3 +122,11 @@ def test_the_line_says_how_sure_it_is_and_what_it_took() -> None:
         "5 measurements of 30 invocations, 14 minutes, 17 CPU minutes"
     )
     assert line_of(NOTHING, answered(status=4)).startswith("cannot say: no commit of 12, no probability, ends")
+
+
+def test_twins_differ_in_their_readme_alone(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text("OpenSSL.\n")
+    (tmp_path / "ssl.c").write_text("int one;\n")
+    first, second = plant_twins(tmp_path)
+    assert git(tmp_path, "rev-list", "--reverse", BRANCH).split() == [first, second]
+    assert git(tmp_path, "diff", "--name-only", first, second).split() == ["README"]

@@ -1,4 +1,5 @@
-"""The scorecard: how good detection is, as `make scorecard` measured it. Tables that people read, with the numbers beside."""
+"""The scorecard: how good detection is, as `make scorecard` measured it. Tables that people read, with the numbers
+beside."""
 
 from pydantic import BaseModel, ConfigDict, Field
 

@@ -1,0 +1,99 @@
+"""What a service says of an upgrade, waited for and counted."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from bench.lab import BenchError
+from bench.scorecard.live import CATALOGUE, POLL_S, SPEC, Lived, sentence, settled, table
+from kexbench.domain.judgements import JudgedUpgrade, Judgement, UpgradeOutcome
+from kexbench.domain.upgrades import UpgradeEnd
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.plan import make_plan
+from kexbench.planning.rules import read_rule
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+REQUEST = httpx.Request("GET", "http://test/runs/1/judgement")
+MISSING = httpx.Response(404, request=REQUEST)
+
+
+def end(commit: str) -> UpgradeEnd:
+    return UpgradeEnd(
+        subject=f"openssl@1.1.1w~{commit}", version="1.1.1w", source=commit, build_profile_label="", label=commit
+    )
+
+
+def upgrade(outcome: UpgradeOutcome, more: int = 0, compared: int = 8) -> JudgedUpgrade:
+    return JudgedUpgrade(
+        library="openssl",
+        before=end("a"),
+        after=end("b"),
+        compared=compared,
+        more=more,
+        less=0,
+        unresolved=0,
+        suspected=("local/case",) if more else (),
+        confirmation_run="once-1" if more else None,
+        outcome=outcome,
+    )
+
+
+def told(*upgrades: JudgedUpgrade) -> httpx.Response:
+    found = Judgement(run_id="1", spec_name="twins", at=NOW, ended_at=NOW, upgrades=upgrades, host_moves=())
+    return httpx.Response(200, text=found.model_dump_json(), request=REQUEST)
+
+
+def asked(*answers: httpx.Response) -> tuple[JudgedUpgrade, list[float]]:
+    """What is settled by these answers one after the other, and for how long it was waited between them."""
+    coming: Iterator[httpx.Response] = iter(answers)
+    waited: list[float] = []
+    return settled(lambda: next(coming), 10, waited.append), waited
+
+
+def test_a_judgement_is_waited_for_and_so_is_its_confirmation() -> None:
+    found, waited = asked(MISSING, told(upgrade("confirming", 1)), told(upgrade("not confirmed", 1)))
+    assert found.outcome == "not confirmed"
+    assert waited == [POLL_S] * 2
+
+
+def test_what_nobody_suspects_is_settled_at_once() -> None:
+    found, waited = asked(told(upgrade("quiet")))
+    assert (found.outcome, waited) == ("quiet", [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (told(), "compared nothing"),
+        (told(upgrade("quiet", compared=0)), "compared nothing"),
+        (told(upgrade("cannot confirm", 1)), "could not be confirmed"),
+        (httpx.Response(500, text="broken", request=REQUEST), "broken"),
+    ],
+)
+def test_what_measured_nothing_is_no_proof(answer: httpx.Response, words: str) -> None:
+    with pytest.raises(BenchError, match=words):
+        asked(answer)
+
+
+def test_it_is_not_waited_for_for_ever() -> None:
+    with pytest.raises(BenchError, match="no judgement within 10 s"):
+        asked(*[MISSING] * 10)
+
+
+def test_false_alerts_are_counted() -> None:
+    found = [Lived(upgrade("quiet"), 5.0), Lived(upgrade("not confirmed", 2), 7.0), Lived(upgrade("confirmed", 1), 9.4)]
+    suspected, alerted = (row.cells[1].text for row in table(found).rows)
+    assert suspected.startswith("2 of 3")
+    assert alerted.startswith("1 of 3")
+    assert sentence(found).startswith("Of 3 upgrades between builds of one source, 24 cells in all, 1 alerted")
+
+
+def test_the_spec_is_one_that_is_watched_over() -> None:
+    text = SPEC.format(number=1, confirmed=30)
+    assert read_rule(text, "twins.yaml").confirm_invocations == 30
+    catalogue = read_catalogue(CATALOGUE.format(repository="/src", first="a" * 40, second="b" * 40), "libraries.yaml")
+    plan = make_plan(text, "twins.yaml", catalogue)
+    assert len(plan.cases) == 8
+    assert len(plan.subjects) == 2
