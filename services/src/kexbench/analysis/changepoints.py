@@ -95,7 +95,9 @@ def _sizes(logs: Vector, places: Sequence[int]) -> list[float]:
     """The difference of the medians after and before each place, of at most 40 points each."""
     edges = [0, *places, len(logs)]
     return [
-        float(np.median(logs[place : min(after, place + WINDOW)]) - np.median(logs[max(before, place - WINDOW) : place]))
+        float(
+            np.median(logs[place : min(after, place + WINDOW)]) - np.median(logs[max(before, place - WINDOW) : place])
+        )
         for before, place, after in zip(edges, places, edges[2:], strict=False)
     ]
 
@@ -109,7 +111,9 @@ def switches_of(sizes: Sequence[float], noise: float) -> set[int]:
     ]
     found: set[int] = set()
     for number, size in pairs:
-        if sum(abs(other - size) <= ALIKE * max(other, size) for _, other in pairs) >= (SWITCHES if size < CLEAR * noise else CLEAR_SWITCHES):
+        if sum(abs(other - size) <= ALIKE * max(other, size) for _, other in pairs) >= (
+            SWITCHES if size < CLEAR * noise else CLEAR_SWITCHES
+        ):
             found |= {number, number + 1}
     return found
 
