@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kexbench.api.alerting import Analyst
-from kexbench.api.control import queue_run, record
+from kexbench.api.control import queue_run
 from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.alerts import Alert, alert_of
 from kexbench.domain.judgements import JudgedUpgrade
@@ -122,7 +122,7 @@ class Lab:
         self.store.add_event(event)
 
     def resume(self, run: Run) -> None:
-        record(self.store, run.run_id, RunState.QUEUED, "resumed by alice")
+        self.end(run, RunState.QUEUED, "resumed by alice")
 
     def _newest(self, run: Run) -> datetime:
         return self.store.events(run.run_id)[-1].at + timedelta(milliseconds=1)
