@@ -348,6 +348,19 @@ def test_bisections_that_can_not_be_kept_hold_up_no_run() -> None:
     assert stage.state() is RunState.RUNNING
 
 
+def test_alerts_are_seen_to_each_time_and_hold_up_nothing_when_they_cannot_be() -> None:
+    stage = Stage()
+    stage.tick(2)
+    assert stage.control.alerts_advanced == 2
+
+    def refuse() -> None:
+        raise ControlError("the API: no")
+
+    stage.control.advance_alerts = refuse  # type: ignore[method-assign]
+    assert not stage.tick(2)
+    assert stage.state() is RunState.RUNNING
+
+
 Move = Callable[[Stage], object]
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kexbench.api.alerting import Analyst
-from kexbench.api.control import queue_run, record
+from kexbench.api.control import queue_run
 from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.alerts import Alert, alert_of
 from kexbench.domain.judgements import JudgedUpgrade
@@ -88,8 +88,7 @@ class Lab:
         self.pass_time(minutes=1)
         plan = planned(spec, "spec.yaml", None, only)
         run_id = f"{self.now:%Y%m%d-%H%M%S}-0a0b0c0d"
-        run = queue_run(self.store, run_id, trigger, spec, plan)
-        return run
+        return queue_run(self.store, run_id, trigger, spec, plan)
 
     def measured(self, spec: str, trigger: Trigger = Trigger.API, only: Collection[str] = ()) -> Run:
         return self.measure(self.asked(spec, trigger, only))
@@ -123,7 +122,7 @@ class Lab:
         self.store.add_event(event)
 
     def resume(self, run: Run) -> None:
-        record(self.store, run.run_id, RunState.QUEUED, "resumed by alice")
+        self.end(run, RunState.QUEUED, "resumed by alice")
 
     def _newest(self, run: Run) -> datetime:
         return self.store.events(run.run_id)[-1].at + timedelta(milliseconds=1)
@@ -165,6 +164,6 @@ class Lab:
 
 def hash_of(*parts: object) -> int:
     """Of a few words, the same in every process."""
-    from kexbench.domain.canonical import content_hash  # noqa: PLC0415
+    from kexbench.domain.canonical import content_hash
 
     return int(content_hash([str(part) for part in parts]), 16)

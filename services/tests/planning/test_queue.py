@@ -41,7 +41,8 @@ def test_a_review_waits_for_nobody_and_a_backfill_for_everybody() -> None:
     triggers = [Trigger.BACKFILL, Trigger.SCHEDULE, Trigger.API, Trigger.COMMIT, Trigger.PULL_REQUEST]
     queue = [a_run(str(place), trigger, minute=place) for place, trigger in enumerate(triggers)]
     assert order(*queue) == "43210"
-    assert priority_of(Trigger.API) == priority_of(Trigger.COMMAND_LINE) == priority_of(Trigger.BISECTION)
+    assert {priority_of(one) for one in (Trigger.API, Trigger.COMMAND_LINE, Trigger.BISECTION)} == {3}
+    assert priority_of(Trigger.CONFIRMATION) == 3, "behind commits, before schedules"
 
 
 def test_specs_take_turns_however_many_runs_one_of_them_has() -> None:

@@ -8,6 +8,7 @@ from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.judgements import JudgementTables
+from kexbench.store.levels import LevelTables
 from kexbench.store.measured import MeasuredTables
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.runs import RunTables
@@ -23,6 +24,7 @@ class ClickHouseStore(
     NotificationTables,
     MeasuredTables,
     AppearanceTables,
+    LevelTables,
 ):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 
