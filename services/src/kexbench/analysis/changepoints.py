@@ -1,10 +1,11 @@
 """Where the level of a history changed: a new version's cost, in the first place.
 
-Each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py), those that
-pass by themselves (changepoints_passing.py), and here what a step must be beyond that to be told of. docs/statistics.md has
-the whole in prose, with its sources.
+Each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py),
+those that pass by themselves (changepoints_passing.py), and here what a step must be beyond that to be told of.
+docs/statistics.md has the whole in prose, with its sources.
 """
 
+import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -55,7 +56,7 @@ def change_points(
     edges = [0, *sorted({index for index in resets if 0 < index < len(series)}), len(series)]
     return [
         change
-        for begin, end in zip(edges, edges[1:], strict=False)
+        for begin, end in itertools.pairwise(edges)
         for change in _of_piece(logs[begin:end], None if uncertain is None else uncertain[begin:end], strict, begin)
     ]
 
