@@ -62,20 +62,26 @@ MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
         (
             [*MORE, a_cell("same")],
             [RSA],
-            "2 of 3 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (+6.2% [5.2%, 7.2%] of the "
-            "server's CPU time)",
+            (
+                "2 of 3 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (+6.2% [5.2%, 7.2%] of "
+                "the server's CPU time)"
+            ),
         ),
         (
             [*MORE, a_cell("more", 1.021)],
             [RSA],
-            "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with an RSA certificate (+6.2% [5.2%, 7.2%] of "
-            "the server's CPU time)",
+            (
+                "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with an RSA certificate (+6.2% [5.2%, 7.2%] of "
+                "the server's CPU time)"
+            ),
         ),
         (
             [*MORE, a_cell("more", 1.021)],
             [EVERY, RSA],
-            "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with every case (+3.0% [2.0%, 4.0%]) and an RSA "
-            "certificate (+6.2% [5.2%, 7.2%] of the server's CPU time)",
+            (
+                "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with every case (+3.0% [2.0%, 4.0%]) and an "
+                "RSA certificate (+6.2% [5.2%, 7.2%] of the server's CPU time)"
+            ),
         ),
         (
             [*MORE, a_cell("more", 1.021)],
@@ -85,8 +91,10 @@ MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
         (
             MORE,
             [RSA.model_copy(update={"alike": ("TLS 1.2",)})],
-            "2 of 2 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (or TLS 1.2, which the same "
-            "cases have) (+6.2% [5.2%, 7.2%] of the server's CPU time)",
+            (
+                "2 of 2 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (or TLS 1.2, which the "
+                "same cases have) (+6.2% [5.2%, 7.2%] of the server's CPU time)"
+            ),
         ),
         ([a_cell("less", 0.9)], [], "1 of 1 case costs less, by 10.0%"),
         (
@@ -97,8 +105,10 @@ MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
         (
             [a_cell("more", 1.05, server=1.1), a_cell("unlike", None, number=1), a_cell("unlike", None, number=2)],
             [],
-            "1 of 1 case costs more, by 5.0%; what moved is the server's CPU time alone; "
-            "2 did not do the same in both and are not judged",
+            (
+                "1 of 1 case costs more, by 5.0%; what moved is the server's CPU time alone; "
+                "2 did not do the same in both and are not judged"
+            ),
         ),
     ],
 )
