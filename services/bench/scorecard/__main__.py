@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
+
 from bench.lab import BenchError
 from bench.scorecard import report
 from bench.scorecard.parts import FULL, PARTS, QUICK, Bench, Found
@@ -18,9 +20,11 @@ from kexbench import __version__
 from kexbench.domain.scorecard import Scorecard, ScorecardPart
 from kexbench.files import write_whole
 from kexbench.kits import KitError
+from kexbench.kits.errors import StepFailed
 from kexbench.runner.host import read_host_facts
 
 ROOT = Path(__file__).parents[3]
+_HINDRANCES = (BenchError, KitError, StepFailed, httpx.HTTPError, OSError)
 REPORT, FIGURES = ROOT / "docs" / "scorecard.md", ROOT / "docs" / "scorecard.json"
 
 
@@ -44,7 +48,7 @@ def _measured(name: str, bench: Bench) -> ScorecardPart:
     began_s = time.monotonic()
     try:
         found = measure(bench)
-    except (BenchError, KitError, FileNotFoundError) as error:
+    except _HINDRANCES as error:
         found = Found(failure=str(error))
     part = ScorecardPart(name=name, title=title, **vars(found), seconds=round(time.monotonic() - began_s, 1))
     print(f"\n{report.part_text(part)}\n\n({part.seconds:.0f} s)", flush=True)

@@ -30,13 +30,19 @@ class Scale:
     each: int
     """Nightly series of each case and step."""
     upgrades: int
+    slowed: int
+    """Upgrades to each slower kit."""
     partitions: int
     fewer: int
     """Draws of a comparison's tables, by so many times."""
 
 
-FULL = Scale(series=None, delays=60, cases=CASES, invocations=60, each=10, upgrades=200, partitions=25, fewer=1)
-QUICK = Scale(series=12, delays=6, cases=QUICK_CASES, invocations=44, each=3, upgrades=40, partitions=3, fewer=10)
+FULL = Scale(
+    series=None, delays=60, cases=CASES, invocations=60, each=10, upgrades=200, slowed=100, partitions=25, fewer=1
+)
+QUICK = Scale(
+    series=12, delays=6, cases=QUICK_CASES, invocations=44, each=3, upgrades=40, slowed=10, partitions=3, fewer=10
+)
 
 
 @dataclass(frozen=True)
@@ -126,14 +132,16 @@ def measure_upgrades(bench: Bench) -> Found:
     for factor in upgrades.FACTORS:
         for step in STEPS:
             bench.say(f"upgrades: {factor.dimension} {factor.value} slower by {step:.0%}")
-            slowed[factor, step] = list(upgrades.upgrades(openssl, scale.upgrades, step, factor))
+            slowed[factor, step] = list(upgrades.upgrades(openssl, scale.slowed, step, factor))
     bench.say("upgrades: tests of two versions")
     tables = (
         upgrades.same_kit_table(same),
         upgrades.slowed_table(slowed),
         upgrades.false_positives_table(bench.pools, scale.partitions),
     )
-    about = UPGRADES.format(cases=len(openssl), count=scale.upgrades, seed=upgrades.SEED, partitions=scale.partitions)
+    about = UPGRADES.format(
+        cases=len(openssl), count=scale.upgrades, slowed=scale.slowed, seed=upgrades.SEED, partitions=scale.partitions
+    )
     return Found(about, upgrades.sentence(same, slowed), tables)
 
 

@@ -96,10 +96,12 @@ def _measured(pool: Pool, subject: str) -> ScorecardCell:
 
 
 def sentence(examined: Sequence[Mapping[float, Examined]]) -> str:
-    """How often the smallest step is found, and false alarms, of ours that alert and of the best other by F1."""
+    """What ours that charts show finds, and the best of the others by F1."""
     ours = next(one for one in examined if one[0.0].detector.ours)
     best = max((one for one in examined if not one[0.0].detector.ours), key=_f1_of)
-    return f"{_in_words(ours)}; the best of the others, {_in_words(best)}."
+    return (
+        f"kexbench finds {_in_words(ours)}; the best of the others by F1, {best[0.0].detector.name}, {_in_words(best)}."
+    )
 
 
 def _f1_of(examined: Mapping[float, Examined]) -> float:

@@ -37,8 +37,8 @@ What becomes of an upgrade of a library. The invocations are those measured for 
 cases of OpenSSL's ten at random screen the upgrade, and where a cell looks like a regression thirty others of that \
 cell decide, by the code that judges every upgrade (seed {seed}). First the kit is upgraded to itself, {count} times: \
 then every suspicion is false, and no alert should be left. Then to one in which all cases with one property burn \
-more. The upgrades share the invocations of the pool, so Wilson's interval, which takes them for independent, is \
-narrower than it should be.
+more, {slowed} times each. The upgrades share the invocations of the pool, so Wilson's interval, which takes them for \
+independent, is narrower than it should be.
 
 Below, the tests that others decide by, on ten invocations of each of the two names: of all cases, {partitions} random \
 cuts of each pool into disjoint groups. Intervals are Wilson's, for as many independent tests as these are worth."""
