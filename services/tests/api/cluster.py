@@ -144,7 +144,7 @@ def cluster_app(
     """An application that has a cluster; `folder` gets its kits and material."""
     depot, material = Depot(folder / "kits", WORKER), MaterialShelf(folder / "material")
     supplies = Supplies(depot, material, planner(), lambda: POOLS, lambda _: [LIBRARY_REPOSITORY])
-    return create_app(store, Names(), pages, supplies, doorbell, channels)
+    return create_app(store, Names(), pages, supplies, doorbell, channels=channels)
 
 
 def cluster_api(
