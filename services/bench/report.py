@@ -11,15 +11,11 @@ from bench.overhead import Overhead
 from bench.peers import Peer
 from bench.scale import Scaled, Simulated
 from bench.scale_cluster import ETCD_TAKES, MIB
+from bench.tables import markdown_table
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
 from kexbench.domain.hosts import HostFacts
-
-
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def machine_lines(host: HostFacts, calibration: Calibration) -> str:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 
+from kexbench.api.alerting import Analyst
 from kexbench.api.bisecting import advance, give_up_line, keep_line
 from kexbench.api.control import claim, record, stirred
 from kexbench.api.dependencies import LocalSupplies, Supplies
@@ -50,6 +51,7 @@ class Measurer:
         self._installation = installation
         self._store = store
         self._supplies: Supplies | LocalSupplies = installation.supplies(store)
+        self._analyst = Analyst(store, self._supplies, clock)
         self._say = say
         self._clock = clock
         self._ending = Event()
@@ -93,6 +95,7 @@ class Measurer:
             return
         self._keep_schedules()
         self._keep_bisections()
+        self._analyst.advance()
         queue = [as_queued(row) for row in self._rows()]
         for run_id, newer in superseded(queue).items():
             record(self._store, run_id, RunState.CANCELLED, f"superseded by run {newer}")

@@ -42,7 +42,7 @@ from tests.builders import (
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
-TEXTS = {"library", "status", "pool", "cpu_model", "case_id", "run_id", "repository"}
+TEXTS = {"library", "before", "after", "status", "pool", "cpu_model", "case_id", "run_id", "repository"}
 """Parameters that take any text: on the wire `false` is one, and a list of one is no list, so that what schemathesis
 means to be wrong arrives as right."""
 document = schemathesis.openapi.from_dict(json.loads(generated_files()["openapi.json"]))

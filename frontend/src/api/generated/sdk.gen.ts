@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, ChangeAlertData, ChangeAlertErrors, ChangeAlertResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, NotificationsData, NotificationsErrors, NotificationsResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, ScorecardData, ScorecardErrors, ScorecardResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, UpgradeReportData, UpgradeReportErrors, UpgradeReportResponses, UpgradesData, UpgradesErrors, UpgradesResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
+import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, UpgradeReportData, UpgradeReportErrors, UpgradeReportResponses, UpgradesData, UpgradesErrors, UpgradesResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -334,22 +334,6 @@ export const alerts = <ThrowOnError extends boolean = false>(options?: Options<A
 export const alert = <ThrowOnError extends boolean = false>(options: Options<AlertData, ThrowOnError>) => (options.client ?? client).get<AlertResponses, AlertErrors, ThrowOnError>({ url: '/api/v1/alerts/{alert_id}', ...options });
 
 /**
- * Change Alert
- *
- * Do something to an alert: the state it comes to. Where something happened that the caller has not seen, nothing
- * is done, and a 409 problem says what it was.
- */
-export const changeAlert = <ThrowOnError extends boolean = false>(options: Options<ChangeAlertData, ThrowOnError>) => (options.client ?? client).post<ChangeAlertResponses, ChangeAlertErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/api/v1/alerts/{alert_id}/events',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
  * Judgements
  *
  * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
@@ -362,17 +346,3 @@ export const judgements = <ThrowOnError extends boolean = false>(options?: Optio
  * What the analysis came to about a run.
  */
 export const judgement = <ThrowOnError extends boolean = false>(options: Options<JudgementData, ThrowOnError>) => (options.client ?? client).get<JudgementResponses, JudgementErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/judgement', ...options });
-
-/**
- * Notifications
- *
- * What people were or are to be told of alerts, newest first, and how far each is.
- */
-export const notifications = <ThrowOnError extends boolean = false>(options?: Options<NotificationsData, ThrowOnError>) => (options?.client ?? client).get<NotificationsResponses, NotificationsErrors, ThrowOnError>({ url: '/api/v1/notifications', ...options });
-
-/**
- * Scorecard
- *
- * How good detection is beside the methods of others, as it was measured last.
- */
-export const scorecard = <ThrowOnError extends boolean = false>(options?: Options<ScorecardData, ThrowOnError>) => (options?.client ?? client).get<ScorecardResponses, ScorecardErrors, ThrowOnError>({ url: '/api/v1/scorecard', ...options });

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.changepoints_fit import steps_of
-from kexbench.analysis.changepoints_screen import noise_of, places_of, without_spikes
+from kexbench.analysis.changepoints_screen import middle, noise_of, places_of, without_spikes
 from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.rounds import Vector
 
-ANNOTATE, ALERT = 4.5, 6.0
+ANNOTATE, ALERT = 5.5, 7.0
 """How many standard errors a step must be, to be shown in a chart and to raise suspicion."""
 LEAST_POINTS = 4
 """A history of fewer has no noise to speak of, and so no change."""
@@ -23,6 +23,14 @@ LEAST_AFTER = 2
 """The change at the last point alone is left to the comparison of the two versions."""
 WINDOW = 40
 """So many points before and after a change tell its ratio."""
+ALIKE = 0.3
+"""Two steps are of one size that differ by less than this share of it."""
+BRIEF = 3
+BRIEF_SCATTER = 0.5
+CLEAR = 6.0
+CLEAR_SWITCHES = 3
+SWITCHES = 2
+"""So often there and back makes a switch of two levels."""
 _GRAIN = 1e-9
 
 
@@ -72,15 +80,49 @@ def _of_piece(logs: Vector, errors: "Vector | None", strict: bool) -> list[Chang
     if not places:
         return []
     steps = steps_of(calm, noise, places)
-    edges = [0, *steps.places, len(logs)]
-    found = []
-    for before, place, after, z in zip(edges, steps.places, edges[2:], steps.z, strict=False):
-        if len(logs) - place < LEAST_AFTER:
-            continue
-        left = float(np.median(logs[max(before, place - WINDOW) : place]))
-        right = float(np.median(logs[place : min(after, place + WINDOW)]))
-        if abs(z) >= (ALERT if strict else ANNOTATE) and abs(right - left) >= RELEVANT:
-            found.append(ChangePoint(place, math.exp(right - left), z))
+    sizes = _sizes(logs, steps.places)
+    usual = middle(noise)
+    passing = switches_of(sizes, usual) | bursts_of(logs, steps.places, sizes)
+    level = ALERT if strict else ANNOTATE
+    return [
+        ChangePoint(place, math.exp(size), z)
+        for number, (place, z, size) in enumerate(zip(steps.places, steps.z, sizes, strict=True))
+        if len(logs) - place >= LEAST_AFTER and abs(z) >= level and abs(size) >= RELEVANT and number not in passing
+    ]
+
+
+def _sizes(logs: Vector, places: Sequence[int]) -> list[float]:
+    """The difference of the medians after and before each place, of at most 40 points each."""
+    edges = [0, *places, len(logs)]
+    return [
+        float(np.median(logs[place : min(after, place + WINDOW)]) - np.median(logs[max(before, place - WINDOW) : place]))
+        for before, place, after in zip(edges, places, edges[2:], strict=False)
+    ]
+
+
+def switches_of(sizes: Sequence[float], noise: float) -> set[int]:
+    """Which steps are a host's switching between the same two levels: up and down again by the same, several times."""
+    pairs = [
+        (number, (abs(first) + abs(second)) / 2)
+        for number, (first, second) in enumerate(zip(sizes, sizes[1:], strict=False))
+        if abs(first + second) <= ALIKE * max(abs(first), abs(second))
+    ]
+    found: set[int] = set()
+    for number, size in pairs:
+        if sum(abs(other - size) <= ALIKE * max(other, size) for _, other in pairs) >= (SWITCHES if size < CLEAR * noise else CLEAR_SWITCHES):
+            found |= {number, number + 1}
+    return found
+
+
+def bursts_of(logs: Vector, places: Sequence[int], sizes: Sequence[float]) -> set[int]:
+    """Which steps lead to a few outliers in a row and back: what is as short as that and scatters is no level."""
+    found: set[int] = set()
+    for number, (first, second) in enumerate(zip(sizes, sizes[1:], strict=False)):
+        level = logs[places[number] : places[number + 1]]
+        height = max(abs(first), abs(second))
+        back = abs(first + second) <= ALIKE * height
+        if len(level) <= BRIEF and back and float(np.ptp(level)) > BRIEF_SCATTER * height:
+            found |= {number, number + 1}
     return found
 
 

@@ -16,11 +16,15 @@ import numpy as np
 
 from kexbench.analysis.rounds import Vector
 
-MEMORIES = (0.5, 0.75, 0.88, 0.95, 0.985)
-SHARES = (0.25, 0.5, 0.8, 1.0)
+MEMORIES = (0.6, 0.85, 0.97)
+SHARES = (0.3, 0.6, 1.0)
 MODELS = ((0.0, 0.0), *((memory, share) for memory in MEMORIES for share in SHARES))
-CHANGE_PENALTY = 4.0
+CHANGE_PENALTY = 4.5
 """Times ln n, of the deviance, for each change."""
+MODEL_CHANGE_PENALTY = 2.75
+"""The same while the models of the noise are compared: many small steps are not to be taken for noise with a memory."""
+SURE = 20.0
+"""Nothing is dropped any more where this many ln n of deviance went with the weakest under every model."""
 MEMORY_PENALTY = 6.0
 """Of the deviance, for noise with a memory."""
 
@@ -41,48 +45,53 @@ def steps_of(logs: Vector, noise: Vector, places: list[int]) -> Steps:
     weights, deviances = _models(count)
     grams = _grams(logs, noise, places, weights)
     inverse = np.linalg.inv(grams[:, :-1, :-1])
-    slopes = np.einsum("mij,mj->mi", inverse, grams[:, :-1, -1])
-    rest = grams[:, -1, -1] - np.einsum("mi,mi->m", slopes, grams[:, :-1, -1])
-    models = np.arange(len(MODELS))
-    penalty = CHANGE_PENALTY * float(np.log(count))
-    dropped = np.empty((many, len(MODELS)), dtype=np.intp)
-    costs = np.empty((many + 1, len(MODELS)))
+    against = grams[:, :-1, -1]
+    slopes = np.matmul(inverse, against[:, :, None])[:, :, 0]
+    rest = grams[:, -1, -1] - (slopes * against).sum(axis=1)
+    models, logarithm = np.arange(len(MODELS)), float(np.log(count))
     gone = np.zeros((len(MODELS), many + 1), dtype=bool)
     gone[:, 0] = True  # the level of the whole stays
-    floor = 1e-12 * count
-    for fewer in range(many + 1):
-        costs[fewer] = count * np.log(np.maximum(rest, floor) / count) + deviances + penalty * (many - fewer)
-        if fewer == many:
+    diagonal = np.arange(many + 1)
+    stages = []
+    for left in range(many, -1, -1):
+        rest = np.maximum(rest, 1e-12 * count)
+        spread = inverse[:, diagonal, diagonal]
+        costs = count * np.log(rest / count) + deviances
+        stages.append(_Stage(left, costs, slopes, spread, rest, gone))
+        if not left:
             break
-        spread = np.einsum("mii->mi", inverse)
         losses = np.where(gone, np.inf, slopes**2 / np.where(gone, 1.0, spread))
         weakest = losses.argmin(axis=1)
-        dropped[fewer] = weakest
+        loss = losses[models, weakest]
+        if float((loss / rest).min()) * count > SURE * logarithm:
+            break
+        gone = gone.copy()
         gone[models, weakest] = True
-        rest = rest + losses[models, weakest]
+        rest = rest + loss
         column = inverse[models, :, weakest]
         scaled = column / column[models, weakest][:, None]
         slopes = slopes - scaled * slopes[models, weakest][:, None]
         inverse = inverse - scaled[:, :, None] * column[:, None, :]
-    fewer, model = np.unravel_index(int(costs.argmin()), costs.shape)
-    out = {int(each) for each in dropped[:fewer, model]}
-    kept = [0, *(number for number in range(1, many + 1) if number not in out)]
-    return _as_steps(grams[model], kept, places, count, MODELS[int(model)])
+    costs = np.array([stage.costs for stage in stages])
+    penalties = logarithm * np.array([stage.left for stage in stages])[:, None]
+    model = int((costs + MODEL_CHANGE_PENALTY * penalties).min(axis=0).argmin())
+    best = stages[int((costs + CHANGE_PENALTY * penalties)[:, model].argmin())]
+    kept = np.flatnonzero(~best.gone[model])
+    variance = best.rest[model] / max(count - best.left - 2, 1)
+    z = best.slopes[model, kept] / np.sqrt(best.spread[model, kept] * variance)
+    return Steps(tuple(places[each - 1] for each in kept.tolist()), tuple(z.tolist()), *MODELS[model])
 
 
-def _as_steps(
-    gram: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]",
-    kept: list[int],
-    places: list[int],
-    count: int,
-    model: tuple[float, float],
-) -> Steps:
-    inverse = np.linalg.inv(gram[np.ix_(kept, kept)])
-    slopes = inverse @ gram[kept, -1]
-    rest = max(float(gram[-1, -1] - slopes @ gram[kept, -1]), 1e-12 * count)
-    z = slopes / np.sqrt(np.diag(inverse) * rest / max(count - len(kept) - 1, 1))
-    memory, share = model
-    return Steps(tuple(places[each - 1] for each in kept[1:]), tuple(float(each) for each in z[1:]), memory, share)
+@dataclass(frozen=True)
+class _Stage:
+    """With so many places left: by model the deviance, and by model and place the step and its variance."""
+
+    left: int
+    costs: Vector
+    slopes: "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
+    spread: "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
+    rest: Vector
+    gone: "np.ndarray[tuple[int, int], np.dtype[np.bool_]]"
 
 
 def _grams(
@@ -94,12 +103,18 @@ def _grams(
     columns[:-1] = np.arange(count) >= np.array([0, *places])[:, None]
     columns[-1] = logs
     waves = np.fft.rfft(columns / noise, axis=1)
-    first, second = np.triu_indices(size)
+    first, second = _pairs(size)
     products = waves.real[first] * waves.real[second] + waves.imag[first] * waves.imag[second]
     halves = products @ weights
     grams = np.empty((weights.shape[1], size, size))
     grams[:, first, second] = grams[:, second, first] = halves.T
     return grams
+
+
+@lru_cache(maxsize=64)
+def _pairs(size: int) -> tuple["np.ndarray[tuple[int], np.dtype[np.intp]]", "np.ndarray[tuple[int], np.dtype[np.intp]]"]:
+    first, second = np.triu_indices(size)
+    return first, second
 
 
 @lru_cache(maxsize=64)

@@ -6,29 +6,67 @@ differ by is in the interval, which it never makes shorter.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
 from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, trimmed_means
-from kexbench.analysis.moderation import Moderated, moderate
+from kexbench.analysis.moderation import MIN_MODERATED, Moderated, moderate
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
+
+OUTLYING = 2.5
+"""An invocation that lies so many standard deviations from the median of its cell is cut to there."""
 
 
 @dataclass(frozen=True)
 class Sample:
     """What some invocations say of one logarithm."""
 
+    logs: Vector
+    jobs: tuple[str, ...]
+    """The job of each."""
+    trimmed: bool
+    """Paired log ratios, whose outliers are cut; not so Welch's log medians."""
+
+    def estimate(self) -> "Estimate":
+        """On its own: the 20% trimmed mean with its winsorised variance, or the plain mean."""
+        logs = self.logs
+        if not self.trimmed or np.ptp(logs) == 0:
+            return _estimate(float(logs.mean()), logs - logs.mean(), len(logs) - 1)
+        found = trimmed_means(logs[np.newaxis, :])
+        cut = int(TRIM * len(logs))
+        ordered = np.sort(logs)
+        winsorised = np.clip(logs, ordered[cut], ordered[len(logs) - 1 - cut])
+        estimate = _estimate(float(found.centres[0]), winsorised - winsorised.mean(), found.freedom)
+        return replace(estimate, variance=float(found.errors[0] ** 2 * len(logs)))
+
+    def cut_at(self, reach: float) -> "Estimate":
+        """Where the noise is known from elsewhere, only what lies farther than `reach` from the median is drawn in to
+        there: one step of Huber's estimator (Huber & Ronchetti, Robust Statistics, section 6.7), which loses less than
+        a fixed share at each end."""
+        if not self.trimmed:
+            return self.estimate()
+        median = float(np.median(self.logs))
+        off = self.logs - median
+        kept = max(1, int((np.abs(off) <= reach).sum()))
+        parts = np.clip(off, -reach, reach) * len(off) / kept
+        return _estimate(median + float(parts.mean()), parts - parts.mean(), len(off) - 1)
+
+
+@dataclass(frozen=True)
+class Estimate:
     centre: float
     variance: float
     """Of one invocation: over their count it is the square of the centre's standard error."""
     freedom: float
-    count: int
-    jobs: int
-    between: float
-    """The mean square between jobs; as large as `variance` where jobs do not differ."""
+    parts: Vector
+    """What each invocation adds to the centre."""
+
+
+def _estimate(centre: float, parts: Vector, freedom: float) -> Estimate:
+    return Estimate(centre, float(parts.var(ddof=1)) if np.ptp(parts) else 0.0, freedom, parts)
 
 
 @dataclass(frozen=True)
@@ -65,11 +103,11 @@ class Pair:
 
     @property
     def count(self) -> int:
-        return min(sample.count for sample in self.samples)
+        return min(len(sample.logs) for sample in self.samples)
 
     @property
     def jobs(self) -> int:
-        return min(sample.jobs for sample in self.samples)
+        return min(len(set(sample.jobs)) for sample in self.samples)
 
 
 def pair(before: Batches, after: Batches) -> Pair | None:
@@ -82,49 +120,14 @@ def pair(before: Batches, after: Batches) -> Pair | None:
         return None
     shared = sorted(before.keys() & after.keys())
     if len(shared) >= MIN_COMPARED_INVOCATIONS:
-        return Pair((trimmed_sample(log_ratios(after, before), _jobs(shared)),))
+        return Pair((Sample(log_ratios(after, before), _jobs(shared), trimmed=True),))
     if min(len(before), len(after)) < MIN_COMPARED_INVOCATIONS:
         return None
-    return Pair(tuple(plain_sample(np.log(medians(one)), _jobs(one)) for one in (before, after)))
+    return Pair(tuple(Sample(np.log(medians(one)), _jobs(one), trimmed=False) for one in (before, after)))
 
 
-def _jobs(keys: Sequence[str] | Batches) -> list[str]:
-    return [key.rpartition("/")[0] for key in keys]
-
-
-def trimmed_sample(logs: Vector, jobs: Sequence[str]) -> Sample:
-    """The 20% trimmed mean with its winsorised variance (analysis/estimates.py). Each invocation's part in the mean is
-    its winsorised value (Huber, Robust Statistics, section 3.3)."""
-    found = trimmed_means(logs[np.newaxis, :])
-    cut = int(TRIM * len(logs))
-    ordered = np.sort(logs)
-    variance = float(found.errors[0] ** 2 * len(logs))
-    return _sample(
-        float(found.centres[0]),
-        variance,
-        found.freedom,
-        np.clip(logs, ordered[cut], ordered[len(logs) - 1 - cut]),
-        jobs,
-    )
-
-
-def plain_sample(logs: Vector, jobs: Sequence[str]) -> Sample:
-    return _sample(float(logs.mean()), float(logs.var(ddof=1)), len(logs) - 1, logs, jobs)
-
-
-def _sample(centre: float, variance: float, freedom: float, parts: Vector, jobs: Sequence[str]) -> Sample:
-    if np.ptp(parts) == 0:
-        return Sample(centre, 0.0, freedom, len(parts), len(set(jobs)), 0.0)
-    return Sample(centre, variance, freedom, len(parts), len(set(jobs)), variance * _differing(parts, jobs))
-
-
-def _differing(parts: Vector, jobs: Sequence[str]) -> float:
-    """The mean square between jobs over the variance of all: 1 on average where jobs do not differ."""
-    names, job = np.unique(jobs, return_inverse=True)
-    if len(names) < 2:
-        return 1.0
-    sums, counts = np.bincount(job, weights=parts - parts.mean()), np.bincount(job)
-    return float((sums**2 / counts).sum() / (len(names) - 1) / parts.var(ddof=1))
+def _jobs(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(key.rpartition("/")[0] for key in keys)
 
 
 def moves(pairs: Mapping[int, Pair], kinds: Mapping[int, object]) -> dict[int, LogMove]:
@@ -143,31 +146,51 @@ def moves(pairs: Mapping[int, Pair], kinds: Mapping[int, object]) -> dict[int, L
 
 def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     """The centres of samples of one kind, their errors from moderated variances and what their jobs differ by."""
-    counts = np.array([sample.count for sample in samples], dtype=float)
-    variances = np.array([sample.variance for sample in samples])
-    noise = moderate(variances, np.array([sample.freedom for sample in samples]))
-    jobs = _between_jobs(samples, noise.variances)
+    estimates = [sample.estimate() for sample in samples]
+    noise = _moderate(estimates)
+    if len(samples) >= MIN_MODERATED:
+        reaches = OUTLYING * np.sqrt(noise.variances)
+        estimates = [sample.cut_at(float(reach)) for sample, reach in zip(samples, reaches, strict=True)]
+        noise = _moderate(estimates)
+    jobs = _between_jobs(samples, estimates, noise.variances)
     # The mean of jobs has the variance of the mean of as many invocations, times how much jobs differ beyond that.
     more = np.maximum(0, jobs.variances - 1)
     freedoms = (1 + more) ** 2 / (1 / noise.freedoms + more**2 / jobs.freedoms)  # Satterthwaite 1946
-    errors = np.sqrt(noise.variances / counts * (1 + more))
+    freedoms = np.minimum(freedoms, noise.freedoms)
+    errors = np.sqrt(noise.variances * (1 + more) / [len(sample.logs) for sample in samples])
     return [
-        LogMove(sample.centre, float(error), float(freedom))
-        for sample, error, freedom in zip(samples, errors, np.minimum(freedoms, noise.freedoms), strict=True)
+        LogMove(estimate.centre, float(error), float(freedom))
+        for estimate, error, freedom in zip(estimates, errors, freedoms, strict=True)
     ]
 
 
-def _between_jobs(samples: Sequence[Sample], variances: Vector) -> Moderated:
+def _moderate(estimates: Sequence[Estimate]) -> Moderated:
+    variances = np.array([estimate.variance for estimate in estimates])
+    return moderate(variances, np.array([estimate.freedom for estimate in estimates]))
+
+
+def _between_jobs(samples: Sequence[Sample], estimates: Sequence[Estimate], variances: Vector) -> Moderated:
     """The mean square between jobs over that of invocations, 1 where jobs do not differ: by the method of moments the
     excess over 1 is the jobs' own variance (Searle, Casella & McCulloch, Variance Components, section 3.6). With
     two jobs a cell hardly knows it, so it is moderated as the variances are."""
-    several = np.array([sample.jobs > 1 for sample in samples]) & (variances > 0)
+    counts = np.array([len(set(sample.jobs)) for sample in samples])
+    several = (counts > 1) & (variances > 0)
     ratios, freedoms = np.ones(len(samples)), np.ones(len(samples))
     if several.any():
-        between = np.array([sample.between for sample in samples])[several] / variances[several]
-        known = moderate(between, np.array([sample.jobs - 1.0 for sample in samples])[several])
+        between = [_between(estimate, sample.jobs) for sample, estimate in zip(samples, estimates, strict=True)]
+        known = moderate((np.array(between) / np.where(several, variances, 1))[several], counts[several] - 1.0)
         ratios[several], freedoms[several] = known.variances, known.freedoms
     return Moderated(ratios, freedoms)
+
+
+def _between(estimate: Estimate, jobs: Sequence[str]) -> float:
+    """The mean square between jobs of what invocations add to the centre, on the scale of the estimate's variance."""
+    names, job = np.unique(jobs, return_inverse=True)
+    if len(names) < 2 or estimate.variance == 0:
+        return 0.0
+    sums, counts = np.bincount(job, weights=estimate.parts), np.bincount(job)
+    square = float((sums**2 / counts).sum()) / (len(names) - 1)
+    return square * estimate.variance / float(estimate.parts.var(ddof=1))
 
 
 def _difference(before: LogMove, after: LogMove) -> LogMove:

@@ -70,17 +70,18 @@ class Analyst:
         run = self._store.run(ended.run_id)
         if run is None:
             return
-        rule = rule_of(run.spec_text)
+        rule, earlier = rule_of(run.spec_text), self._store.judgement(run.run_id)
         upgrades: tuple[JudgedUpgrade, ...] = ()
         if rule is not None:
-            watched = Watched(run, rule, ended)
-            upgrades = tuple(self._screened(watched))
+            # Of a run that was resumed a question may be open still, beside what it suspects now.
+            asked = [one for one in earlier.upgrades if one.outcome == "confirming"] if earlier else []
+            upgrades = (*asked, *self._screened(Watched(run, rule, ended)))
             self._mend(upgrades, rule)
         self._store.add_judgement(
             Judgement(
                 run_id=run.run_id,
                 spec_name=run.plan.spec_name,
-                at=self._now_behind(self._store.judgement(run.run_id)),
+                at=self._now_behind(earlier),
                 ended_at=ended.ended_at,
                 upgrades=upgrades,
                 host_moves=tuple(self._host_moves(run)) if rule else (),

@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
+    advancing,
     alerts,
     bisections,
     commits,
@@ -35,6 +36,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
+from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
@@ -47,7 +49,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, alerts, notifications, scorecard),
+    *(advancing, alerts, notifications, scheduling, scorecard, supplying, upgrades, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -126,6 +128,7 @@ def create_app(
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels = channels
     app.state.verdicts = Verdicts(store)
+    app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX)
 

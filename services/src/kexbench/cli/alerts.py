@@ -5,23 +5,23 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
 import typer
-from rich.table import Table
-from rich.text import Text
 from typer.core import TyperGroup
 
-from kexbench.api.alert_events import event_words, moment_words
-from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, AlertSummary, PeoplesAction
+from kexbench.api.alert_events import event_words
+from kexbench.api.alert_models import (
+    AlertChange,
+    AlertDetail,
+    AlertPage,
+    PeoplesAction,
+)
+from kexbench.cli.alert_words import alerts_table, cells_table, standing
 from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.cli.words import percent
 from kexbench.client import ApiClient
-from kexbench.domain.alerts import UNSETTLED, Alert, AlertAction, AlertCell, AlertKind, Status
+from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
 from kexbench.uplink import Uplink
-
-SHORT_ID = 8
-"""As much of an id as is printed in a list."""
 
 
 class _ListedAlone(TyperGroup):
@@ -207,46 +207,6 @@ def due(
         kexbench alerts due 3f2a91c0 2027-01-31
     """
     _change(alert_id, AlertAction.DUE, saw, as_json, due=day.date() if day else None)
-
-
-def alerts_table(alerts: list[AlertSummary]) -> Table:
-    """An alert a row: how it stands beside what it is."""
-    table = Table(box=None, header_style="bold")
-    for column in ("alert", "raised", "status", "what"):
-        table.add_column(column, no_wrap=column in ("alert", "raised"), overflow="fold")
-    for one in alerts:
-        words = [one.sentence, *standing(one)]
-        table.add_row(one.alert_id[:SHORT_ID], f"{one.raised_at:%Y-%m-%d}", one.status, Text("\n".join(words)))
-    return table
-
-
-def standing(alert: AlertSummary | Alert) -> list[str]:
-    """What is said of an alert beside its status, a line each."""
-    found = []
-    if alert.ignored_until:
-        found.append(f"open again on {moment_words(alert.ignored_until)}")
-    if alert.fixed_in:
-        found.append(f"fixed in {alert.fixed_in}")
-    if alert.assignee:
-        found.append(f"assigned to {alert.assignee}")
-    if alert.due:
-        found.append(f"due {alert.due:%Y-%m-%d}")
-    return found
-
-
-def cells_table(cells: tuple[AlertCell, ...]) -> Table:
-    """Those that cost most more first."""
-    table = Table(box=None, header_style="bold")
-    table.add_column("case", overflow="fold")
-    table.add_column("on", overflow="fold")
-    for column in ("side", "costs", "95% interval"):
-        table.add_column(column, no_wrap=True, justify="right")
-    for cell in sorted(cells, key=lambda cell: -cell.move.ratio):
-        move = cell.move
-        where = Text(f"{cell.cpu_model}, {cell.pool}")
-        interval = f"{percent(move.low)} to {percent(move.high)}"
-        table.add_row(Text(cell.title), where, cell.side, percent(move.ratio), interval)
-    return table
 
 
 def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:

@@ -61,6 +61,9 @@ class Control(Protocol):
         ...
 
     def give_up_line(self, wanted: WantedLine, reason: str) -> None: ...
+    def advance_alerts(self) -> None:
+        """Have the runs that ended judged, and done about it what is to be done."""
+        ...
 
 
 class ApiControl:
@@ -117,6 +120,10 @@ class ApiControl:
         trouble = LineTrouble(series=wanted.series, reason=reason)
         with _telling():
             self._api.send("POST", f"/bisections/{wanted.bisection_id}/line-trouble", trouble)
+
+    def advance_alerts(self) -> None:
+        with _telling():
+            self._api.send("POST", "/alerts/advance")
 
 
 _WANTED = TypeAdapter(list[WantedLine])

@@ -68,7 +68,8 @@ class Dispatcher:
         # A run that can't be looked after now holds up no other.
         seen = self._seen(runs, turns, pods)
         answered = [self._look_after(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
-        return all([len(seen) == len(runs), *answered, self._keep_schedules(), self._keep_bisections()])
+        kept = [self._keep_schedules(), self._keep_bisections(), self._keep_alerts()]
+        return all([len(seen) == len(runs), *answered, *kept])
 
     def _seen(self, runs: Sequence[RunView], turns: Sequence[Turn], pods: Sequence[PodView]) -> dict[str, Seen]:
         """What is seen of each run that can be looked at, with whom it gives way to. `runs` are in their order."""
@@ -111,6 +112,15 @@ class Dispatcher:
                 self._look_for(wanted)
         except (ClusterError, ControlError) as error:
             _log.warning("bisections: %s", error)
+            return False
+        return True
+
+    def _keep_alerts(self) -> bool:
+        try:
+            if self._holds_lease():
+                self._control.advance_alerts()
+        except (ClusterError, ControlError) as error:
+            _log.warning("alerts: %s", error)
             return False
         return True
 

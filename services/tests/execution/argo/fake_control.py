@@ -24,6 +24,7 @@ class FakeControl:
         self.wanted_line: WantedLine | None = None
         self.troubles: list[str] = []
         """Why lines of commits were given up."""
+        self.alerts_advanced = 0
         self.answers_left: int | None = None
         """So often it answers before it is away; None is always."""
 
@@ -79,6 +80,10 @@ class FakeControl:
         self._ask()
         self.troubles.append(reason)
         self.wanted_line = None
+
+    def advance_alerts(self) -> None:
+        self._ask()
+        self.alerts_advanced += 1
 
     def _ask(self) -> None:
         if self.answers_left is not None:

@@ -1,0 +1,234 @@
+"""`python -m bench.comparison [--quick] [--only PART]`: what the comparison of two versions is worth, as tables.
+
+False positives on stored measurements of one thing (data/README.md), the coverage of intervals on simulated noise, and
+how many regressed cells of a matrix are found. Seeded: the same figures every time.
+"""
+
+import argparse
+import gzip
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from bench.tables import markdown_table
+from kexbench.analysis.discovery import FALSE_DISCOVERIES
+from kexbench.analysis.lists import compare_lists
+from kexbench.analysis.moves import Sample, moderated
+from kexbench.analysis.resampling import wilson
+from kexbench.analysis.upgrade import CellData, judge
+from kexbench.domain.cases import Case, KeyExchange, Protocol
+from kexbench.domain.upgrades import UpgradeCell
+
+DATA = Path(__file__).parent / "data" / "tls_aa.jsonl.gz"
+CASE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
+CELLS, REGRESSED, BATCHES = 40, 2, 10
+POWER_ROWS = ((3, 0.05, 0.89), (5, 0.05, 0.97), (10, 0.02, 0.71), (20, 0.02, 0.93))
+"""Invocations, step, and the power that STATISTICS asks for."""
+Invocations = list[list[float]]
+Pool = list[tuple[list[float], list[float]]]
+
+
+def stored(kind: str, clock: int) -> Invocations:
+    """The batches of every stored invocation; clock 0 is wall time, 1 CPU time."""
+    with gzip.open(DATA, "rt") as lines:
+        return [row["v"][clock] for row in map(json.loads, lines) if row["kind"] == kind]
+
+
+def interleaved(pool: Invocations) -> Pool:
+    """Of each invocation the odd batches beside the even ones: two subjects that take turns."""
+    return [(values[0::2], values[1::2]) for values in pool]
+
+
+def neighbours(pool: Invocations) -> Pool:
+    return list(zip(pool[0::2], pool[1::2], strict=True))
+
+
+def groups(pool: Pool, size: int, random: np.random.Generator) -> Iterator[tuple[Invocations, Invocations]]:
+    """Disjoint groups of a pool, in pairs."""
+    order = random.permutation(len(pool))
+    for first in range(0, len(pool) - size + 1, size):
+        drawn = [pool[place] for place in order[first : first + size]]
+        swaps = random.random(size) < 0.5
+        turned = [(b, a) if swap else (a, b) for (a, b), swap in zip(drawn, swaps, strict=True)]
+        yield [a for a, _ in turned], [b for _, b in turned]
+
+
+def apart(pool: Invocations, size: int, random: np.random.Generator) -> Iterator[tuple[Invocations, Invocations]]:
+    """Disjoint groups of invocations, half of them against the other half."""
+    order = random.permutation(len(pool))
+    for first in range(0, len(pool) - 2 * size + 1, 2 * size):
+        drawn = [pool[place] for place in order[first : first + 2 * size]]
+        yield drawn[:size], drawn[size:]
+
+
+WAYS: dict[
+    str, tuple[bool, Callable[[Invocations, int, np.random.Generator], Iterator[tuple[Invocations, Invocations]]]]
+]
+WAYS = {
+    "interleaved: odd and even batches": (True, lambda pool, size, random: groups(interleaved(pool), size, random)),
+    "neighbouring invocations as pairs": (True, lambda pool, size, random: groups(neighbours(pool), size, random)),
+    "not interleaved": (False, apart),
+}
+
+
+def false_positives(scale: int) -> str:
+    """How often one thing looks like a regression of itself, by `analyze compare`."""
+    rows = []
+    for name, (paired, cut) in WAYS.items():
+        for clock, clock_name in enumerate(("wall", "CPU")):
+            pools = [stored(kind, clock) for kind in ("ecdsa", "rsa")]
+            for size in (3, 5, 10, 20):
+                random = np.random.default_rng(size)
+                drawn = [one for _ in range(scale) for pool in pools for one in cut(pool, size, random)]
+                found = [[compare_lists(a, b, paired, strict).regression for strict in (False, True)] for a, b in drawn]
+                usual, strict = np.mean(found, axis=0)
+                rows.append([name, clock_name, str(size), f"{len(drawn):,}", f"{usual:.2%}", f"{strict:.2%}"])
+    return markdown_table(("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows)
+
+
+def upgrade_of(cells: Sequence[tuple[Pool, str]], *, paired: bool = True, jobs: int = 2) -> tuple[UpgradeCell, ...]:
+    """Judge a matrix of cells, each a list of what both versions' invocations measured and its clock."""
+    made = []
+    for pool, clock in cells:
+        keys = [f"run/{number % jobs}/{number}" for number in range(len(pool))]
+        other = keys if paired else [f"other{key}" for key in keys]
+        before = {"both": {key: a for key, (a, _) in zip(keys, pool, strict=True)}}
+        after = {"both": {key: b for key, (_, b) in zip(other, pool, strict=True)}}
+        made.append(CellData(CASE, "pool", clock, before, after, ("run",), (), False))  # type: ignore[arg-type]
+    return judge(made)
+
+
+def upgrades_without_change(scale: int) -> str:
+    """Matrices of stored invocations, each cell one thing under two names."""
+    rows = []
+    random = np.random.default_rng(1)
+    pools = {(kind, clock): stored(kind, clock) for kind in ("ecdsa", "rsa") for clock in (0, 1)}
+    for name, paired, pairs, size in (
+        ("interleaved, 5 invocations", True, interleaved, 5),
+        ("interleaved, 10 invocations", True, interleaved, 10),
+        ("neighbours, 5 invocations", True, neighbours, 5),
+        ("not interleaved, 5 invocations", False, _drawn_apart(random), 5),
+    ):
+        judged = []
+        for _ in range(scale):
+            cells = [
+                (list(zip(a, b, strict=True)), str(clock))
+                for (_, clock), pool in pools.items()
+                for a, b in groups(pairs(pool), size, random)
+            ]
+            judged.append(upgrade_of(cells, paired=paired))
+        moved = [sum(cell.verdict in ("more", "less") for cell in upgrade) for upgrade in judged]
+        sure = [sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in upgrade) for upgrade in judged]
+        rows.append([name, str(len(judged[0])), str(scale), *(_count(found, scale) for found in (sure, moved))])
+    header = ("matrix", "cells", "upgrades", "with a cell of q <= 0.05", "with one that is called moved")
+    return markdown_table(header, rows)
+
+
+def _drawn_apart(random: np.random.Generator) -> Callable[[Invocations], Pool]:
+    def pairs(pool: Invocations) -> Pool:
+        order = random.permutation(len(pool)).tolist()
+        return [(pool[a], pool[b]) for a, b in zip(order[0::2], order[1::2], strict=True)]
+
+    return pairs
+
+
+def _count(found: Sequence[int], tests: int) -> str:
+    share = sum(number > 0 for number in found) / tests
+    low, high = wilson(share, tests)
+    return f"{share:.1%} ({low:.1%} to {high:.1%})"
+
+
+NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"]]
+NOISES = {
+    "normal": lambda random, shape: random.standard_normal(shape),
+    "heavy tails (t, 4 degrees)": lambda random, shape: random.standard_t(4, shape),
+    "one wild in ten (6 x)": lambda random, shape: (
+        random.standard_normal(shape) * np.where(random.random(shape) < 0.1, 6, 1)
+    ),
+}
+
+
+def coverage(scale: int) -> str:
+    """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells."""
+    rows = []
+    for name, noise in NOISES.items():
+        for size in (3, 5, 10, 30):
+            shares = []
+            for cells in (1, 8, 40):
+                random = np.random.default_rng(size * cells)
+                missed = []
+                for _ in range(scale * 40 // cells):
+                    samples = [Sample(logs, ("",) * size, trimmed=True) for logs in noise(random, (cells, size))]
+                    missed += [move.chance < 0.05 for move in moderated(samples)]
+                shares.append(f"{1 - np.mean(missed):.1%}")
+            rows.append([name, str(size), *shares])
+    return markdown_table(("noise", "invocations", "1 cell", "8 cells", "40 cells"), rows)
+
+
+def power(scale: int) -> str:
+    """How many regressed cells of a matrix are found. An invocation is drawn from the stored ones, CPU time, its first
+    20 batches taken as ten rounds of two interleaved subjects; of one of them every batch is slower by the step."""
+    pool = [pair for kind in ("ecdsa", "rsa") for pair in interleaved(stored(kind, 1))]
+    rows = []
+    for (size, step, asked), jobs in product(POWER_ROWS, (1, 2)):
+        random = np.random.default_rng(size)
+        sure, told, wrong, moved = 0, 0, 0, 0
+        for _ in range(scale):
+            cells = [(_draw(pool, size, step * (place < REGRESSED), random), "") for place in range(CELLS)]
+            judged = upgrade_of(cells, jobs=jobs)
+            sure += sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in judged[:REGRESSED])
+            told += sum(cell.verdict == "more" for cell in judged[:REGRESSED])
+            wrong += sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in judged[REGRESSED:])
+            moved += sum(cell.verdict in ("more", "less") for cell in judged[REGRESSED:])
+        tests = scale * REGRESSED
+        false = f"{wrong / max(1, wrong + sure):.1%}", f"{moved / max(1, moved + told):.1%}"
+        rows.append(
+            [f"{size} x {BATCHES}", f"{step:.0%}", f"{asked:.2f}", f"{sure / tests:.2f}", f"{told / tests:.2f}", *false]
+        )
+    header = (
+        "invocations x batches",
+        "step",
+        "jobs",
+        "asked",
+        "q <= 0.05",
+        "called `more`",
+        "false among q <= 0.05",
+        "false among those called",
+    )
+    return markdown_table(header, rows)
+
+
+def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Pool:
+    drawn = []
+    for place in random.integers(len(pool), size=size):
+        before, after = pool[place] if random.random() < 0.5 else pool[place][::-1]
+        drawn.append((before[:BATCHES], [value * (1 + step) for value in after[:BATCHES]]))
+    return drawn
+
+
+PARTS: dict[str, tuple[Callable[[int], str], int]] = {
+    "false-positives": (false_positives, 20),
+    "upgrades": (upgrades_without_change, 100),
+    "coverage": (coverage, 100),
+    "power": (power, 250),
+}
+"""What makes each table, and how often it draws."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="bench.comparison", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the draws")
+    parser.add_argument("--only", choices=list(PARTS), help="one table")
+    options = parser.parse_args(arguments)
+    for part in [options.only] if options.only else PARTS:
+        table, scale = PARTS[part]
+        print(f"\n## {part}\n\n{table(max(1, scale // 10) if options.quick else scale)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,170 @@
+"""An analyst over a real store, and a machine whose costs a test makes up."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kexbench.api.alerting import Analyst
+from kexbench.api.control import queue_run, record
+from kexbench.api.dependencies import LocalSupplies
+from kexbench.domain.alerts import Alert, alert_of
+from kexbench.domain.judgements import JudgedUpgrade
+from kexbench.domain.plans import Plan
+from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.plan import make_plan
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import Store
+from kexbench.store.rows import invocation_row, sample_rows
+from tests.builders import HOST, SPEC, a_catalogue, a_kit, an_invocation
+
+RULE = "alerts: { relevant: 1%, notify: [crypto-team], confirmInvocations: 12 }\n"
+SEVEN = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-RSA, ECDHE-ECDSA, DHE-RSA]").replace(
+    "matrix:", "matrix:\n  rsaBits: [2048, 3072]"
+)
+"""Seven cases, of which two are of DHE-RSA."""
+COST_NS = 1e6
+Costs = Mapping[str, Mapping[str, float]]
+"""What a source costs relative to `COST_NS`, by what cases' ids hold."""
+
+
+def a_spec(name: str = "watched", subjects: str = "1.0, 1.1", rule: str = RULE, text: str = SEVEN) -> str:
+    written = text.replace("name: example", f"name: {name}").replace("[1.0, 1.1]", f"[{subjects}]")
+    return written + rule
+
+
+def planned(
+    text: str, file: str, catalogue: str | None = None, only: Collection[str] = (), /, *, anywhere: bool = False
+) -> Plan:
+    known = a_catalogue() if catalogue is None else read_catalogue(catalogue, "libraries.yaml")
+    return make_plan(text, file, known, only=only, anywhere=anywhere, pools=("local", "arm"))
+
+
+class Killed(Exception):
+    """As if the process were killed before a write."""
+
+
+class Fragile:
+    """A store that lets only so many writes through."""
+
+    def __init__(self, store: Store, writes: int) -> None:
+        self._store = store
+        self.writes = writes
+        self.read: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("add_"):
+            if self.writes == 0:
+                raise Killed(name)
+            self.writes -= 1
+        else:
+            self.read.append(name)
+        return getattr(self._store, name)
+
+
+@dataclass
+class Lab:
+    store: ClickHouseStore
+    costs: dict[str, dict[str, float]] = field(default_factory=dict)
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """Runs ahead of the time of day, by which runs are queued."""
+    supplies: LocalSupplies = field(default_factory=lambda: LocalSupplies(planned))
+    noise: float = 0.0005
+
+    def pass_time(self, **passed: float) -> None:
+        self.now += timedelta(**passed)
+
+    def analyst(self, store: Any = None) -> Analyst:
+        """Begun anew: it knows what is stored and nothing else."""
+        return Analyst(store or self.store, self.supplies, lambda: self.now)
+
+    def advance(self) -> None:
+        self.pass_time(seconds=1)
+        self.analyst().advance()
+
+    def asked(self, spec: str, trigger: Trigger = Trigger.API, only: Collection[str] = ()) -> Run:
+        """A run that is queued."""
+        self.pass_time(minutes=1)
+        plan = planned(spec, "spec.yaml", None, only)
+        run_id = f"{self.now:%Y%m%d-%H%M%S}-0a0b0c0d"
+        run = queue_run(self.store, run_id, trigger, spec, plan)
+        return run
+
+    def measured(self, spec: str, trigger: Trigger = Trigger.API, only: Collection[str] = ()) -> Run:
+        return self.measure(self.asked(spec, trigger, only))
+
+    def measure(self, run: Run, state: RunState = RunState.FINISHED) -> Run:
+        """What a measurer does, with the costs of the sources."""
+        self.pass_time(minutes=1)
+        kits = {one.reference: a_kit(one.reference) for one in run.plan.subjects}
+        started = run.model_copy(update={"kits": kits, "host": HOST})
+        self.store.add_run(started)
+        found = [
+            an_invocation(
+                started,
+                number,
+                cpu_ns={name: self.cost(name, case.case_id, number) for name in kits},
+                case_id=case.case_id,
+            )
+            for case in run.plan.cases
+            for job in run.plan.jobs
+            for number in job.numbers
+        ]
+        # All at once, which takes a hundredth of the time.
+        self.store._insert("samples", [row for one in found for row in sample_rows(started, one, HOST)])
+        self.store._insert("invocations", [invocation_row(one) for one in found])
+        self.end(run, state)
+        return started
+
+    def end(self, run: Run, state: RunState, detail: str = "") -> None:
+        self.pass_time(seconds=1)
+        event = RunEvent(run_id=run.run_id, at=max(self.now, self._newest(run)), state=state, detail=detail)
+        self.store.add_event(event)
+
+    def resume(self, run: Run) -> None:
+        record(self.store, run.run_id, RunState.QUEUED, "resumed by alice")
+
+    def _newest(self, run: Run) -> datetime:
+        return self.store.events(run.run_id)[-1].at + timedelta(milliseconds=1)
+
+    def cost(self, reference: str, case_id: str, number: int) -> list[float]:
+        """With noise that is the same each time."""
+        source = reference.partition("@")[2]
+        factor = 1.0
+        for part, own in self.costs.get(source, {}).items():
+            factor *= own if part in case_id else 1
+        seed = hash_of(source, case_id, number)
+        return [COST_NS * factor * (1 + self.noise * ((seed >> 4 * place) % 15 - 7) / 4) for place in range(4)]
+
+    def confirming(self) -> list[Run]:
+        """The runs that have to confirm something and wait."""
+        runs = (self.store.run(run_id) for run_id in self.store.open_runs())
+        return [run for run in runs if run and run.trigger is Trigger.CONFIRMATION]
+
+    def settle(self) -> None:
+        """Until nothing more happens."""
+        for _ in range(10):
+            self.advance()
+            waiting = self.confirming()
+            if not waiting:
+                return
+            for run in waiting:
+                self.measure(run)
+        raise AssertionError("it never ends")
+
+    def alerts(self) -> list[Alert]:
+        rows = self.store.alert_rows()
+        return [alert_of(self.store.alert_events(row.alert_id), self.now) for row in rows]
+
+    def upgrades(self, run: Run) -> list[JudgedUpgrade]:
+        found = self.store.judgement(run.run_id)
+        assert found is not None
+        return list(found.upgrades)
+
+
+def hash_of(*parts: object) -> int:
+    """Of a few words, the same in every process."""
+    from kexbench.domain.canonical import content_hash  # noqa: PLC0415
+
+    return int(content_hash([str(part) for part in parts]), 16)

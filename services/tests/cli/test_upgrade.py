@@ -1,0 +1,140 @@
+"""`kexbench upgrade`: a planted step from measuring to the report, its words and exit statuses."""
+
+import pytest
+import typer
+
+from kexbench.cli.upgrade import share
+from kexbench.cli.upgrade_words import cores, report_lines, verdict_text
+from kexbench.domain.upgrades import MissingCell, Move, UpgradeCell, UpgradeEnd, UpgradeReport
+from tests.cli.conftest import Cli
+from tests.conftest import FakeKit
+
+ONE, SLOWER, EQUAL = "1.0", "1.1+seed=7+step=1.02", "1.2+seed=9+step=1.02"
+BROKEN = "2.0+unsupported=1"
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory, fake_kit: FakeKit) -> Cli:
+    """In whose home three versions were measured beside each other, the second of which costs 2% more."""
+    cli = Cli(tmp_path_factory.mktemp("upgrade"))
+    done = cli("run", cli.spec("history", ONE, SLOWER, EQUAL, BROKEN, invocations=10))
+    assert done.status == 0, done.err
+    return cli
+
+
+def test_a_planted_step_is_told_at_its_version_with_sides_and_cores(cli: Cli) -> None:
+    done = cli("upgrade", "fake", "1.0", "1.1")
+    assert done.status == 0, done.err
+    first, *rest = done.out.splitlines()
+    assert first.startswith("fake 1.0 → 1.1: 2 of 2 cases cost more, by 2.0%"), first
+    told = "\n".join(rest)
+    assert told.count("costs more") == 2
+    assert "4 → 4.08" in told
+    assert "10,000 handshakes a second" in told
+
+
+def test_the_json_is_the_report_and_a_regression_can_fail_a_script(cli: Cli) -> None:
+    done = cli("upgrade", "fake", "1.0", "1.1", "--json", "--fail-on-regression")
+    assert done.status == 3, done.err
+    report = UpgradeReport.model_validate(done.json())
+    assert [cell.verdict for cell in report.cells] == ["more", "more"]
+    for cell in report.cells:
+        assert cell.paired
+        for move in (cell.move, cell.client, cell.server):
+            assert move is not None
+            assert move.ratio == pytest.approx(1.02, abs=0.004)
+    assert cli("upgrade", "fake", "1.1", "1.2", "--fail-on-regression").status == 0
+    lenient = cli("upgrade", "fake", "1.0", "1.1", "--relevant", "5%", "--fail-on-regression")
+    assert (lenient.status, lenient.out.count("the same")) == (0, 2)
+
+
+def test_what_cannot_be_compared_is_no_success_for_a_script(cli: Cli) -> None:
+    done = cli("upgrade", "fake", "1.0", "1.1", "--pool", "elsewhere", "--fail-on-regression")
+    assert done.status == 1
+    assert "nothing could be compared" in done.err
+    unknown = cli("upgrade", "fake", "1.0", "2.0")
+    assert unknown.status == 1
+    assert "no numbers of fake 2.0 are stored; there are some of 1.2, 1.1, 1.0" in unknown.err
+
+
+def test_alone_it_lists_the_upgrades_that_are_known(cli: Cli) -> None:
+    lines = [line.split() for line in cli("upgrade").out.splitlines()]
+    assert [line[:4] for line in lines if line[:1] == ["fake"]] == [
+        ["fake", "1.1", "1.2", "2"], ["fake", "1.0", "1.1", "2"]
+    ]  # fmt: skip
+    listed = cli("upgrade", "fake", "--json").json()["upgrades"]
+    assert [one["after"]["source"] for one in listed] == [EQUAL, SLOWER]
+    assert "no two versions of gnutls were measured yet" in cli("upgrade", "gnutls").out
+
+
+def test_half_an_upgrade_and_an_unknown_library_are_refused(cli: Cli) -> None:
+    assert "name two versions" in cli("upgrade", "fake", "1.0").err
+    assert cli("upgrade", "fake", "1.0", "1.1", "--relevant", "1").status == 2
+    assert cli("upgrade", "nss", "1.0", "1.1").status == 1
+
+
+def test_the_help_has_examples(cli: Cli) -> None:
+    assert "kexbench upgrade openssl 3.0.19 3.5.7" in cli("upgrade", "--help").out
+
+
+def test_a_share_is_written_as_a_percentage() -> None:
+    assert [share(text) for text in ("0%", "0.5%", "50%")] == [0, 0.005, 0.5]
+    for wrong in ("1", "60%", "-1%", "x%", "nan%", ""):
+        with pytest.raises(typer.BadParameter, match="is no percentage"):
+            share(wrong)
+
+
+def a_cell(title: str, **changes: object) -> UpgradeCell:
+    fields = {
+        "case_id": title.lower(),
+        "title": title,
+        "pool": "local",
+        "cpu_model": "CPU",
+        "verdict": "unresolved",
+        "move": Move(ratio=1.002, low=0.99, high=1.014),
+        "client": None,
+        "server": None,
+        "q": 0.5,
+        "resolves": 0.0123,
+        "paired": True,
+        "before_ns": 400_000.0,
+        "after_ns": 408_000.0,
+        "invocations": 10,
+        "run_ids": ("one",),
+        "warnings": (),
+    }
+    return UpgradeCell.model_validate(fields | changes)
+
+
+def test_what_is_missing_or_not_alike_is_told_once_for_many_cases() -> None:
+    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
+    missing = [
+        MissingCell(case_id=f"{n}", title=f"case {n}", pool="local", cpu_model="CPU", version="1.1", reason="crashed")
+        for n in range(7)
+    ]
+    report = UpgradeReport(
+        library="fake",
+        before=end,
+        after=end,
+        relevant=0.005,
+        sentence="",
+        cells=(a_cell("A", warnings=("not interleaved", "other")), a_cell("B", warnings=("not interleaved",))),
+        factors=(),
+        missing=tuple(missing),
+        defaults=("1.1: one more group",),
+        security=("1.1: CVE-1",),
+    )
+    assert report_lines(report) == [
+        "not interleaved: all",
+        "other: A",
+        "1.1: crashed: case 0; case 1; case 2; case 3; case 4; and 2 more",
+        "changed default, 1.1: one more group",
+        "mended, 1.1: CVE-1",
+    ]
+
+
+def test_what_cannot_be_told_says_below_what_and_a_cost_is_a_number_of_cores() -> None:
+    assert verdict_text(a_cell("A")) == "cannot resolve\nbelow 1.2%"
+    assert verdict_text(a_cell("A", move=None, resolves=None)) == "cannot tell:\ntoo few invocations"
+    assert verdict_text(a_cell("A", verdict="unlike")) == "not alike"
+    assert cores(408_000) == pytest.approx(4.08)
