@@ -112,7 +112,9 @@ def _grams(
 
 
 @lru_cache(maxsize=64)
-def _pairs(size: int) -> tuple["np.ndarray[tuple[int], np.dtype[np.intp]]", "np.ndarray[tuple[int], np.dtype[np.intp]]"]:
+def _pairs(
+    size: int,
+) -> tuple["np.ndarray[tuple[int], np.dtype[np.intp]]", "np.ndarray[tuple[int], np.dtype[np.intp]]"]:
     first, second = np.triu_indices(size)
     return first, second
 
