@@ -77,7 +77,8 @@ def hook() -> Iterator[Webhook]:
 class Stage(Protocol):
     """A channel, what arrived there, and a way to have it refuse."""
 
-    channel: Channel
+    @property
+    def channel(self) -> Channel: ...
 
     def arrived(self) -> list[tuple[str, str, str]]:
         """Key, title and text of each."""

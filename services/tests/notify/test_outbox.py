@@ -90,7 +90,7 @@ def test_tries_count_against_the_limit_whatever_came_of_them_for_an_hour() -> No
     told = [a_notification(number, minutes=0) for number in range(3)]
     sendings = [a_sending(told[0]), a_sending(told[1], state=SendingState.FAILED, minutes=1)]
     assert due_at(59, told, sendings, rule) == []
-    assert due_at(60, told, sendings, rule) == [[2, 1]] or due_at(60, told, sendings, rule) == [[1, 2]]
+    assert [len(message) for message in due_at(60, told, sendings, rule)] == [2], "there is room for one"
     assert len(due_at(61, told, sendings, rule)) == 2
 
 

@@ -1,6 +1,7 @@
 """What people read of alerts: what became slower, by how much, where; and that nobody else speaks through it."""
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ HOSTILE = "@everyone | `code` <img src=x onerror=y> [a](javascript:b) #1 !2 \\| 
 TEAM, OTHER = ChannelRule(name="crypto-team"), ChannelRule(name="other")
 
 
-def told(action: AlertAction = AlertAction.RAISED, *, cause: Cause = UPGRADE, **said: object) -> Told:
+def told(action: AlertAction = AlertAction.RAISED, *, cause: Cause = UPGRADE, **said: Any) -> Told:
     """Of an alert that this happened to last."""
     events = [an_alert_event(cause=cause)]
     if action is AlertAction.RAISED:
@@ -94,9 +95,7 @@ def test_only_the_largest_of_many_cells_are_shown_and_each_cpu_once() -> None:
         (AlertAction.NOTED, {"note": "seen on ARM too"}, "alice notes: OpenSSL 3.5.4 is slower than 3.5.3"),
     ],
 )
-def test_each_thing_that_happens_has_a_title_of_its_own(
-    action: AlertAction, said: dict[str, object], title: str
-) -> None:
+def test_each_thing_that_happens_has_a_title_of_its_own(action: AlertAction, said: dict[str, Any], title: str) -> None:
     found = told(action, **said)
     assert found.title == title
     if "note" in said or action in (AlertAction.IGNORED, AlertAction.WRONG):

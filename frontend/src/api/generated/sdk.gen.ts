@@ -2,7 +2,7 @@
 
 import type { Client, Options as Options2, TDataShape } from './client';
 import { client } from './client.gen';
-import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, UpgradeReportData, UpgradeReportErrors, UpgradeReportResponses, UpgradesData, UpgradesErrors, UpgradesResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
+import type { AlertData, AlertErrors, AlertResponses, AlertsData, AlertsErrors, AlertsResponses, BeginBisectionData, BeginBisectionErrors, BeginBisectionResponses, BisectionData, BisectionErrors, BisectionResponses, BisectionsData, BisectionsErrors, BisectionsResponses, CancelBisectionData, CancelBisectionErrors, CancelBisectionResponses, CancelRunData, CancelRunErrors, CancelRunResponses, CommitsData, CommitsErrors, CommitsResponses, ExportSamplesData, ExportSamplesErrors, ExportSamplesResponses, FiltersData, FiltersErrors, FiltersResponses, FollowedData, FollowedErrors, FollowedResponses, HealthData, HealthErrors, HealthResponses, JobOrderData, JobOrderErrors, JobOrderResponses, JudgementData, JudgementErrors, JudgementResponses, JudgementsData, JudgementsErrors, JudgementsResponses, KitData, KitErrors, KitResponses, KnownKitsData, KnownKitsErrors, KnownKitsResponses, MaterialData, MaterialErrors, MaterialResponses, MatrixData, MatrixErrors, MatrixResponses, NotificationsData, NotificationsErrors, NotificationsResponses, OpenRunData, OpenRunErrors, OpenRunResponses, OpenRunsData, OpenRunsErrors, OpenRunsResponses, QualificationsData, QualificationsErrors, QualificationsResponses, QueueData, QueueErrors, QueueResponses, RepositoryHeadsData, RepositoryHeadsErrors, RepositoryHeadsResponses, ResumeBisectionData, ResumeBisectionErrors, ResumeBisectionResponses, ResumeRunData, ResumeRunErrors, ResumeRunResponses, RingsData, RingsErrors, RingsResponses, RunData, RunErrors, RunResponses, RunsData, RunsErrors, RunsResponses, ScalingData, ScalingErrors, ScalingResponses, SchedulesData, SchedulesErrors, SchedulesResponses, SeriesData, SeriesErrors, SeriesResponses, StoredByJobData, StoredByJobErrors, StoredByJobResponses, StoredInvocationsData, StoredInvocationsErrors, StoredInvocationsResponses, SubjectsData, SubjectsErrors, SubjectsResponses, UpgradeReportData, UpgradeReportErrors, UpgradeReportResponses, UpgradesData, UpgradesErrors, UpgradesResponses, VerdictData, VerdictErrors, VerdictResponses } from './types.gen';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -47,6 +47,13 @@ export const subjects = <ThrowOnError extends boolean = false>(options?: Options
 export const matrix = <ThrowOnError extends boolean = false>(options?: Options<MatrixData, ThrowOnError>) => (options?.client ?? client).get<MatrixResponses, MatrixErrors, ThrowOnError>({ url: '/api/v1/matrix', ...options });
 
 /**
+ * Series
+ *
+ * One case over the versions of its libraries, a line for each library and build profile.
+ */
+export const series = <ThrowOnError extends boolean = false>(options: Options<SeriesData, ThrowOnError>) => (options.client ?? client).get<SeriesResponses, SeriesErrors, ThrowOnError>({ url: '/api/v1/series', ...options });
+
+/**
  * Runs
  *
  * Runs, newest first.
@@ -59,13 +66,6 @@ export const runs = <ThrowOnError extends boolean = false>(options?: Options<Run
  * One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last.
  */
 export const run = <ThrowOnError extends boolean = false>(options: Options<RunData, ThrowOnError>) => (options.client ?? client).get<RunResponses, RunErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}', ...options });
-
-/**
- * Series
- *
- * One case over the versions of its libraries, a line for each library and build profile.
- */
-export const series = <ThrowOnError extends boolean = false>(options: Options<SeriesData, ThrowOnError>) => (options.client ?? client).get<SeriesResponses, SeriesErrors, ThrowOnError>({ url: '/api/v1/series', ...options });
 
 /**
  * Queue
@@ -346,3 +346,10 @@ export const judgements = <ThrowOnError extends boolean = false>(options?: Optio
  * What the analysis came to about a run.
  */
 export const judgement = <ThrowOnError extends boolean = false>(options: Options<JudgementData, ThrowOnError>) => (options.client ?? client).get<JudgementResponses, JudgementErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/judgement', ...options });
+
+/**
+ * Notifications
+ *
+ * What people were or are to be told of alerts, newest first, and how far each is.
+ */
+export const notifications = <ThrowOnError extends boolean = false>(options?: Options<NotificationsData, ThrowOnError>) => (options?.client ?? client).get<NotificationsResponses, NotificationsErrors, ThrowOnError>({ url: '/api/v1/notifications', ...options });
