@@ -88,8 +88,7 @@ class Lab:
         self.pass_time(minutes=1)
         plan = planned(spec, "spec.yaml", None, only)
         run_id = f"{self.now:%Y%m%d-%H%M%S}-0a0b0c0d"
-        run = queue_run(self.store, run_id, trigger, spec, plan)
-        return run
+        return queue_run(self.store, run_id, trigger, spec, plan)
 
     def measured(self, spec: str, trigger: Trigger = Trigger.API, only: Collection[str] = ()) -> Run:
         return self.measure(self.asked(spec, trigger, only))
@@ -165,6 +164,6 @@ class Lab:
 
 def hash_of(*parts: object) -> int:
     """Of a few words, the same in every process."""
-    from kexbench.domain.canonical import content_hash  # noqa: PLC0415
+    from kexbench.domain.canonical import content_hash
 
     return int(content_hash([str(part) for part in parts]), 16)

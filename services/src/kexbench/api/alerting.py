@@ -1,9 +1,9 @@
 """The analyst: turns runs that ended into suspicions, confirming runs into alerts, and says when something is fixed or
 stale.
 
-Each step reads what is stored, decides, and writes in such an order that doing it again after a kill at any line ends in
-the same: first the run that is asked for or the event of an alert, both once by their ids, and last of all the judgement
-that says so.
+Each step reads what is stored, decides, and writes in such an order that doing it again after a kill at any line ends
+in the same: first the run that is asked for or the event of an alert, both once by their ids, and last of all the
+judgement that says so.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -16,9 +16,11 @@ from kexbench.api.confirming import Watched, judged_upgrade, settled
 from kexbench.api.control import one_at_a_time
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.fixing import Moves, fixed_in
+from kexbench.api.histories import steps_in_histories
+from kexbench.api.judging import HostCase, host_case
 from kexbench.api.models import HostKind
 from kexbench.api.reading import sentinel_view
-from kexbench.api.screening import cells_between, upgrades_of_run
+from kexbench.api.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.api.staleness import StaleSpec, findings, over, stale_spec, untold
 from kexbench.domain.alerts import ANALYST, UNSETTLED, Alert, AlertAction, AlertKind, AlertRule, alert_of, status_of
 from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
@@ -89,11 +91,18 @@ class Analyst:
         )
 
     def _screened(self, watched: Watched) -> Iterable[JudgedUpgrade]:
-        run_id, relevant = watched.run.run_id, watched.rule.relevant
-        for upgrade in upgrades_of_run(self._store, run_id):
+        """The upgrades that the run measured, and those that it shows now though others measured them."""
+        run, relevant = watched.run, watched.rule.relevant
+        own = upgrades_of_run(self._store, run.run_id)
+        libraries = list(dict.fromkeys(upgrade.library for upgrade in own))
+        suspected: dict[Upgrade, dict[HostCase, None]] = {upgrade: {} for upgrade in own}
+        for upgrade, cell in steps_in_histories(self._store, run, libraries, relevant):
+            suspected.setdefault(upgrade, {})[cell] = None
+        for upgrade, cells in suspected.items():
             before, after = upgrade.before.subject, upgrade.after.subject
-            found = cells_between(self._store, upgrade.library, before, after, relevant, run_id)
-            yield judged_upgrade(self._store, self._supplies, watched, upgrade, found, found.more())
+            found = cells_between(self._store, upgrade.library, before, after, relevant, run.run_id)
+            more = dict.fromkeys(map(host_case, found.more())) | cells
+            yield judged_upgrade(self._store, self._supplies, watched, upgrade, found, list(more))
 
     def _settle(self, judgement: Judgement) -> None:
         """Only what has changed is written, so that an alert which waits costs nothing."""

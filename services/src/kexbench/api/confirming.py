@@ -8,14 +8,14 @@ from kexbench.analysis.sentences import sentence
 from kexbench.api.alert_events import add_finding
 from kexbench.api.control import one_at_a_time, planned_wish, queue_run
 from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.judging import JudgedCells, alert_cells, answered, cause_of, host_case, in_pool
+from kexbench.api.judging import HostCase, JudgedCells, alert_cells, answered, cause_of, host_case, in_pool
 from kexbench.api.problems import ProblemError
 from kexbench.api.screening import Upgrade, cells_between
 from kexbench.domain.alerts import AlertRule, Finding
 from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import Run, RunState, Trigger
-from kexbench.domain.upgrades import UpgradeCell, UpgradeEnd
+from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.compose import spec_text
 from kexbench.planning.confirmation import ConfirmingRun, confirming_run_id
 from kexbench.store.port import EndedRunRow, RunProgress, Store
@@ -36,7 +36,7 @@ def judged_upgrade(
     watched: Watched,
     upgrade: Upgrade,
     found: JudgedCells,
-    more: Collection[UpgradeCell],
+    more: Collection[HostCase],
 ) -> JudgedUpgrade:
     """What becomes of an upgrade whose cells `more` are suspected: those that nobody was told of and that no other run
     answers get a run that confirms them, which is queued."""
@@ -57,7 +57,9 @@ def judged_upgrade(
     alert_id = cause_of(upgrade.library, upgrade.before, upgrade.after).alert_id
     events = store.alert_events(alert_id)
     told = {host_case(cell) for event in events if event.finding for cell in event.finding.cells}
-    suspected = tuple(dict.fromkeys(in_pool(cell.pool, cell.case_id) for cell in more if host_case(cell) not in told))
+    suspected = tuple(
+        dict.fromkeys(in_pool(pool, case_id) for case_id, pool, cpu in more if (case_id, pool, cpu) not in told)
+    )
     if not suspected:
         return judged.model_copy(update={"outcome": "confirmed", "alert_id": alert_id, "detail": "it was told before"})
     known = answered(judged.key, watched.run.plan.spec_name, store.judgements_of([judged.key]))

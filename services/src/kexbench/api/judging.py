@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kexbench.analysis.upgrade import CellData, moved_side
-from kexbench.api.upgrade_ends import TITLES
 from kexbench.domain.alerts import AlertCell, AlertKind, Cause
 from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import Library
@@ -47,8 +46,10 @@ def in_pool(pool: str, case_id: str) -> str:
 
 
 def cause_of(library: Library, before: UpgradeEnd, after: UpgradeEnd) -> Cause:
-    """What is one alert: the two versions as people tell them apart."""
-    first, second = (end.label.removeprefix(f"{TITLES[library]} ") for end in (before, after))
+    """What is one alert: the two versions, with their sources where they are of one version."""
+    first, second = before.version, after.version
+    if first == second:
+        first, second = (f"{end.version} ({end.source})" for end in (before, after))
     return Cause(kind=AlertKind.UPGRADE, library=library, before=first, after=second)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kexbench.analysis.upgrade import judge
 from kexbench.api.judging import JudgedCells
 from kexbench.api.upgrade_data import cells_of_upgrade
-from kexbench.api.upgrade_ends import ends, neighbours
+from kexbench.api.upgrade_ends import end_of, neighbours
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeEnd
@@ -22,7 +22,7 @@ class Upgrade:
 
     @classmethod
     def of(cls, library: Library, before: SubjectRow, after: SubjectRow) -> "Upgrade":
-        return cls(library, *ends(before, after))
+        return cls(library, end_of(before), end_of(after))
 
 
 def upgrades_of_run(store: Store, run_id: str) -> list[Upgrade]:

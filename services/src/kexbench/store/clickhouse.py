@@ -8,13 +8,14 @@ from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
 from kexbench.store.judgements import JudgementTables
+from kexbench.store.levels import LevelTables
 from kexbench.store.measured import MeasuredTables
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.runs import RunTables
 from kexbench.store.triggers import TriggerTables
 
 
-class ClickHouseStore(RunTables, TriggerTables, BisectionTables, AlertTables, MeasuredTables, AppearanceTables, JudgementTables, NotificationTables):
+class ClickHouseStore(RunTables, TriggerTables, BisectionTables, AlertTables, MeasuredTables, AppearanceTables, JudgementTables, NotificationTables, LevelTables):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 
     def __init__(self, dsn: str, database: str, clauses: migrate.EngineClauses) -> None:

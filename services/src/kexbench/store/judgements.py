@@ -79,7 +79,8 @@ class JudgementTables(Connection):
             " max(finished) AS finished_at FROM"
             " (SELECT run_id, spec_name, created_at, watched FROM runs FINAL"
             " WHERE trigger NOT IN {others:Array(String)}) AS facts LEFT JOIN"
-            " (SELECT run_id, maxOrNullIf(at, state = 'finished') AS finished FROM run_events GROUP BY run_id) AS events"
+            " (SELECT run_id, maxOrNullIf(at, state = 'finished') AS finished"
+            " FROM run_events GROUP BY run_id) AS events"
             " USING run_id GROUP BY spec_name HAVING argMax(watched, created_at) ORDER BY spec_name",
             {"others": [str(trigger) for trigger in Trigger if not trigger.is_watched]},
         )

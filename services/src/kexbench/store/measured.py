@@ -44,7 +44,7 @@ SELECTED = (
 """
 )
 _SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
-_CELL = "case_id, library, version_key, source, build_profile"
+CELL = "case_id, library, version_key, source, build_profile"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
@@ -101,8 +101,8 @@ class MeasuredTables(Connection):
             f"SELECT {_sample_columns()}"
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
             f" AND (notEmpty({{runs:Array(String)}})"
-            f" OR ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED} GROUP BY {_CELL}))"
+            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED} GROUP BY {CELL}))"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             parameters(selection),
         )
@@ -150,8 +150,8 @@ class MeasuredTables(Connection):
             f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
             f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
-            f" AND ({_CELL}, run_id) IN (SELECT {_CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
-            f" WHERE {SELECTED} AND {COUNTED} GROUP BY {_CELL})"
+            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
+            f" WHERE {SELECTED} AND {COUNTED} GROUP BY {CELL})"
             f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
             parameters(selection),
         )

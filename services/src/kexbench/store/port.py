@@ -124,6 +124,21 @@ class AppearanceRow:
 
 
 @dataclass(frozen=True)
+class LevelRow:
+    """What a subject cost in a case on a host kind, without the batches."""
+
+    case_id: str
+    subject: SubjectRow
+    run_id: str
+    invocations: int
+    level: float
+    """The median over invocations."""
+    spread: float
+    """The standard deviation of invocations."""
+    host_ids: frozenset[str]
+
+
+@dataclass(frozen=True)
 class SampleRow:
     """The batches of one subject in one invocation."""
 
@@ -413,6 +428,11 @@ class Store(Protocol):
 
     def qualifying_runs(self, selection: Selection) -> set[str]:
         """Those that measured a kit beside its copy: of each library and case the newest few."""
+        ...
+
+    def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
+        """Of some cases and of each cell the newest run's, as `samples` chooses them; by case, library, then
+        version."""
         ...
 
     def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
