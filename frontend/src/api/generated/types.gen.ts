@@ -950,6 +950,136 @@ export type HostMoveView = {
 };
 
 /**
+ * ScorecardTable
+ */
+export type ScorecardTable = {
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Columns
+     */
+    columns: Array<string>;
+    /**
+     * Rows
+     */
+    rows: Array<ScorecardRow>;
+};
+
+/**
+ * ScorecardCell
+ *
+ * What stands in a table, and where it is a figure the number itself with its 95% interval.
+ */
+export type ScorecardCell = {
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Value
+     */
+    value?: number | null;
+    /**
+     * Low
+     */
+    low?: number | null;
+    /**
+     * High
+     */
+    high?: number | null;
+};
+
+/**
+ * ScorecardRow
+ */
+export type ScorecardRow = {
+    /**
+     * Ours
+     *
+     * of kexbench itself, not of another's method
+     */
+    ours?: boolean;
+    /**
+     * Cells
+     *
+     * as many as the table has columns; the first is a name
+     */
+    cells: Array<ScorecardCell>;
+};
+
+/**
+ * ScorecardPart
+ *
+ * One question and what was measured of it.
+ */
+export type ScorecardPart = {
+    /**
+     * Name
+     */
+    name: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * About
+     *
+     * how it was measured; paragraphs with an empty line between
+     */
+    about: string;
+    /**
+     * Sentence
+     *
+     * what came of it; empty where it failed
+     */
+    sentence: string;
+    /**
+     * Tables
+     */
+    tables: Array<ScorecardTable>;
+    /**
+     * Failure
+     *
+     * why nothing, or not all, was measured
+     */
+    failure: string | null;
+    /**
+     * Seconds
+     */
+    seconds: number;
+};
+
+/**
+ * Scorecard
+ */
+export type Scorecard = {
+    /**
+     * Format Version
+     */
+    format_version?: number;
+    /**
+     * Measured At
+     */
+    measured_at: string;
+    /**
+     * Version
+     *
+     * of kexbench
+     */
+    version: string;
+    /**
+     * Machine
+     */
+    machine: string;
+    /**
+     * Parts
+     */
+    parts: Array<ScorecardPart>;
+};
+
+/**
  * ScheduleView
  *
  * A spec that a cluster measures again and again.
@@ -4053,6 +4183,48 @@ export type Alert = {
     fixed_in: string;
 };
 
+/**
+ * AlertChange
+ *
+ * What somebody does to an alert. Fields that are not of the action are left out.
+ */
+export type AlertChange = {
+    /**
+     * Action
+     */
+    action: 'acknowledged' | 'confirmed' | 'ignored' | 'wrong' | 'reopened' | 'assigned' | 'noted' | 'due';
+    /**
+     * Note
+     *
+     * `ignored`, `wrong` and `noted` need one
+     */
+    note?: string;
+    /**
+     * Until
+     *
+     * of `ignored`: when it is open again; null for never
+     */
+    until?: string | null;
+    /**
+     * Assignee
+     *
+     * of `assigned`; empty for nobody
+     */
+    assignee?: string;
+    /**
+     * Due
+     *
+     * of `due`; null for no day
+     */
+    due?: string | null;
+    /**
+     * Saw
+     *
+     * the number of the last event that was read: what came later is not overruled unread
+     */
+    saw: number;
+};
+
 export type HealthData = {
     body?: never;
     path?: never;
@@ -4210,66 +4382,6 @@ export type MatrixResponses = {
 
 export type MatrixResponse = MatrixResponses[keyof MatrixResponses];
 
-export type SeriesData = {
-    body?: never;
-    path?: never;
-    query: {
-        /**
-         * Case Id
-         */
-        case_id: string;
-        /**
-         * what is measured, per handshake
-         */
-        metric?: Metric;
-        /**
-         * Pool
-         *
-         * default: that of the newest samples
-         */
-        pool?: string | null;
-        /**
-         * Cpu Model
-         *
-         * default: that of the newest samples
-         */
-        cpu_model?: string | null;
-        /**
-         * Library
-         *
-         * only these libraries
-         */
-        library?: Array<string> | null;
-    };
-    url: '/api/v1/series';
-};
-
-export type SeriesErrors = {
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type SeriesError = SeriesErrors[keyof SeriesErrors];
-
-export type SeriesResponses = {
-    /**
-     * Successful Response
-     */
-    200: Series;
-};
-
-export type SeriesResponse = SeriesResponses[keyof SeriesResponses];
-
 export type RunsData = {
     body?: never;
     path?: never;
@@ -4368,6 +4480,66 @@ export type RunResponses = {
 };
 
 export type RunResponse = RunResponses[keyof RunResponses];
+
+export type SeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Case Id
+         */
+        case_id: string;
+        /**
+         * what is measured, per handshake
+         */
+        metric?: Metric;
+        /**
+         * Pool
+         *
+         * default: that of the newest samples
+         */
+        pool?: string | null;
+        /**
+         * Cpu Model
+         *
+         * default: that of the newest samples
+         */
+        cpu_model?: string | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+    };
+    url: '/api/v1/series';
+};
+
+export type SeriesErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type SeriesError = SeriesErrors[keyof SeriesErrors];
+
+export type SeriesResponses = {
+    /**
+     * Successful Response
+     */
+    200: Series;
+};
+
+export type SeriesResponse = SeriesResponses[keyof SeriesResponses];
 
 export type QueueData = {
     body?: never;
@@ -5380,6 +5552,390 @@ export type FollowedResponses = {
 
 export type FollowedResponse = FollowedResponses[keyof FollowedResponses];
 
+export type AlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Status
+         *
+         * only these
+         */
+        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+        /**
+         * Kind
+         *
+         * only this one
+         */
+        kind?: AlertKind | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/alerts';
+};
+
+export type AlertsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertsError = AlertsErrors[keyof AlertsErrors];
+
+export type AlertsResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertPage;
+};
+
+export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
+
+export type AlertData = {
+    body?: never;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}';
+};
+
+export type AlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertError = AlertErrors[keyof AlertErrors];
+
+export type AlertResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertDetail;
+};
+
+export type AlertResponse = AlertResponses[keyof AlertResponses];
+
+export type ChangeAlertData = {
+    body: AlertChange;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}/events';
+};
+
+export type ChangeAlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ChangeAlertError = ChangeAlertErrors[keyof ChangeAlertErrors];
+
+export type ChangeAlertResponses = {
+    /**
+     * Successful Response
+     */
+    201: AlertDetail;
+};
+
+export type ChangeAlertResponse = ChangeAlertResponses[keyof ChangeAlertResponses];
+
+export type JudgementsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/judgements';
+};
+
+export type JudgementsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
+
+export type JudgementsResponses = {
+    /**
+     * Successful Response
+     */
+    200: JudgementPage;
+};
+
+export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
+
+export type JudgementData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/judgement';
+};
+
+export type JudgementErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementError = JudgementErrors[keyof JudgementErrors];
+
+export type JudgementResponses = {
+    /**
+     * Successful Response
+     */
+    200: Judgement;
+};
+
+export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
+
+export type NotificationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/notifications';
+};
+
+export type NotificationsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type NotificationsError = NotificationsErrors[keyof NotificationsErrors];
+
+export type NotificationsResponses = {
+    /**
+     * Successful Response
+     */
+    200: NotificationPage;
+};
+
+export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];
+
 export type SchedulesData = {
     body?: never;
     path?: never;
@@ -5434,6 +5990,39 @@ export type SchedulesResponses = {
 };
 
 export type SchedulesResponse = SchedulesResponses[keyof SchedulesResponses];
+
+export type ScorecardData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scorecard';
+};
+
+export type ScorecardErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
+
+export type ScorecardResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scorecard;
+};
+
+export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];
 
 export type JobOrderData = {
     body?: never;
@@ -5906,329 +6495,3 @@ export type RingsResponses = {
 };
 
 export type RingsResponse = RingsResponses[keyof RingsResponses];
-
-export type AlertsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Status
-         *
-         * only these
-         */
-        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
-        /**
-         * Library
-         *
-         * only these libraries
-         */
-        library?: Array<string> | null;
-        /**
-         * Kind
-         *
-         * only this one
-         */
-        kind?: AlertKind | null;
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/alerts';
-};
-
-export type AlertsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type AlertsError = AlertsErrors[keyof AlertsErrors];
-
-export type AlertsResponses = {
-    /**
-     * Successful Response
-     */
-    200: AlertPage;
-};
-
-export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
-
-export type AlertData = {
-    body?: never;
-    path: {
-        /**
-         * Alert Id
-         */
-        alert_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/{alert_id}';
-};
-
-export type AlertErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type AlertError = AlertErrors[keyof AlertErrors];
-
-export type AlertResponses = {
-    /**
-     * Successful Response
-     */
-    200: AlertDetail;
-};
-
-export type AlertResponse = AlertResponses[keyof AlertResponses];
-
-export type JudgementsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/judgements';
-};
-
-export type JudgementsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
-
-export type JudgementsResponses = {
-    /**
-     * Successful Response
-     */
-    200: JudgementPage;
-};
-
-export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
-
-export type JudgementData = {
-    body?: never;
-    path: {
-        /**
-         * Run Id
-         */
-        run_id: string;
-    };
-    query?: never;
-    url: '/api/v1/runs/{run_id}/judgement';
-};
-
-export type JudgementErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type JudgementError = JudgementErrors[keyof JudgementErrors];
-
-export type JudgementResponses = {
-    /**
-     * Successful Response
-     */
-    200: Judgement;
-};
-
-export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
-
-export type NotificationsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/notifications';
-};
-
-export type NotificationsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type NotificationsError = NotificationsErrors[keyof NotificationsErrors];
-
-export type NotificationsResponses = {
-    /**
-     * Successful Response
-     */
-    200: NotificationPage;
-};
-
-export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];

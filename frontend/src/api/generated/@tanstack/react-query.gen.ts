@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, notifications, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, upgradeReport, upgrades, verdict } from '../sdk.gen';
-import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, NotificationsData, NotificationsError, NotificationsResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, UpgradeReportData, UpgradeReportError, UpgradeReportResponse, UpgradesData, UpgradesError, UpgradesResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
+import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, notifications, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, scorecard, series, storedByJob, storedInvocations, subjects, upgradeReport, upgrades, verdict } from '../sdk.gen';
+import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, NotificationsData, NotificationsError, NotificationsResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, ScorecardData, ScorecardError, ScorecardResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, UpgradeReportData, UpgradeReportError, UpgradeReportResponse, UpgradesData, UpgradesError, UpgradesResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -119,26 +119,6 @@ export const matrixOptions = (options?: Options<MatrixData>) => queryOptions<Mat
     queryKey: matrixQueryKey(options)
 });
 
-export const seriesQueryKey = (options: Options<SeriesData>) => createQueryKey('series', options);
-
-/**
- * Series
- *
- * One case over the versions of its libraries, a line for each library and build profile.
- */
-export const seriesOptions = (options: Options<SeriesData>) => queryOptions<SeriesResponse, SeriesError, SeriesResponse, ReturnType<typeof seriesQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await series({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: seriesQueryKey(options)
-});
-
 export const runsQueryKey = (options?: Options<RunsData>) => createQueryKey('runs', options);
 
 /**
@@ -177,6 +157,26 @@ export const runOptions = (options: Options<RunData>) => queryOptions<RunRespons
         return data;
     },
     queryKey: runQueryKey(options)
+});
+
+export const seriesQueryKey = (options: Options<SeriesData>) => createQueryKey('series', options);
+
+/**
+ * Series
+ *
+ * One case over the versions of its libraries, a line for each library and build profile.
+ */
+export const seriesOptions = (options: Options<SeriesData>) => queryOptions<SeriesResponse, SeriesError, SeriesResponse, ReturnType<typeof seriesQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await series({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: seriesQueryKey(options)
 });
 
 export const queueQueryKey = (options?: Options<QueueData>) => createQueryKey('queue', options);
@@ -441,6 +441,106 @@ export const followedOptions = (options: Options<FollowedData>) => queryOptions<
     queryKey: followedQueryKey(options)
 });
 
+export const alertsQueryKey = (options?: Options<AlertsData>) => createQueryKey('alerts', options);
+
+/**
+ * Alerts
+ *
+ * Alerts, those that were raised last first.
+ */
+export const alertsOptions = (options?: Options<AlertsData>) => queryOptions<AlertsResponse, AlertsError, AlertsResponse, ReturnType<typeof alertsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await alerts({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: alertsQueryKey(options)
+});
+
+export const alertQueryKey = (options: Options<AlertData>) => createQueryKey('alert', options);
+
+/**
+ * Alert
+ *
+ * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
+ */
+export const alertOptions = (options: Options<AlertData>) => queryOptions<AlertResponse, AlertError, AlertResponse, ReturnType<typeof alertQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await alert({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: alertQueryKey(options)
+});
+
+export const judgementsQueryKey = (options?: Options<JudgementsData>) => createQueryKey('judgements', options);
+
+/**
+ * Judgements
+ *
+ * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
+ */
+export const judgementsOptions = (options?: Options<JudgementsData>) => queryOptions<JudgementsResponse, JudgementsError, JudgementsResponse, ReturnType<typeof judgementsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await judgements({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: judgementsQueryKey(options)
+});
+
+export const judgementQueryKey = (options: Options<JudgementData>) => createQueryKey('judgement', options);
+
+/**
+ * Judgement
+ *
+ * What the analysis came to about a run.
+ */
+export const judgementOptions = (options: Options<JudgementData>) => queryOptions<JudgementResponse, JudgementError, JudgementResponse, ReturnType<typeof judgementQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await judgement({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: judgementQueryKey(options)
+});
+
+export const notificationsQueryKey = (options?: Options<NotificationsData>) => createQueryKey('notifications', options);
+
+/**
+ * Notifications
+ *
+ * What people were or are to be told of alerts, newest first, and how far each is.
+ */
+export const notificationsOptions = (options?: Options<NotificationsData>) => queryOptions<NotificationsResponse, NotificationsError, NotificationsResponse, ReturnType<typeof notificationsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await notifications({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: notificationsQueryKey(options)
+});
+
 export const schedulesQueryKey = (options?: Options<SchedulesData>) => createQueryKey('schedules', options);
 
 /**
@@ -459,6 +559,26 @@ export const schedulesOptions = (options?: Options<SchedulesData>) => queryOptio
         return data;
     },
     queryKey: schedulesQueryKey(options)
+});
+
+export const scorecardQueryKey = (options?: Options<ScorecardData>) => createQueryKey('scorecard', options);
+
+/**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecardOptions = (options?: Options<ScorecardData>) => queryOptions<ScorecardResponse, ScorecardError, ScorecardResponse, ReturnType<typeof scorecardQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await scorecard({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: scorecardQueryKey(options)
 });
 
 export const jobOrderQueryKey = (options: Options<JobOrderData>) => createQueryKey('jobOrder', options);
@@ -619,104 +739,4 @@ export const ringsOptions = (options?: Options<RingsData>) => queryOptions<Rings
         return data;
     },
     queryKey: ringsQueryKey(options)
-});
-
-export const alertsQueryKey = (options?: Options<AlertsData>) => createQueryKey('alerts', options);
-
-/**
- * Alerts
- *
- * Alerts, those that were raised last first.
- */
-export const alertsOptions = (options?: Options<AlertsData>) => queryOptions<AlertsResponse, AlertsError, AlertsResponse, ReturnType<typeof alertsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await alerts({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: alertsQueryKey(options)
-});
-
-export const alertQueryKey = (options: Options<AlertData>) => createQueryKey('alert', options);
-
-/**
- * Alert
- *
- * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
- */
-export const alertOptions = (options: Options<AlertData>) => queryOptions<AlertResponse, AlertError, AlertResponse, ReturnType<typeof alertQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await alert({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: alertQueryKey(options)
-});
-
-export const judgementsQueryKey = (options?: Options<JudgementsData>) => createQueryKey('judgements', options);
-
-/**
- * Judgements
- *
- * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
- */
-export const judgementsOptions = (options?: Options<JudgementsData>) => queryOptions<JudgementsResponse, JudgementsError, JudgementsResponse, ReturnType<typeof judgementsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await judgements({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: judgementsQueryKey(options)
-});
-
-export const judgementQueryKey = (options: Options<JudgementData>) => createQueryKey('judgement', options);
-
-/**
- * Judgement
- *
- * What the analysis came to about a run.
- */
-export const judgementOptions = (options: Options<JudgementData>) => queryOptions<JudgementResponse, JudgementError, JudgementResponse, ReturnType<typeof judgementQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await judgement({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: judgementQueryKey(options)
-});
-
-export const notificationsQueryKey = (options?: Options<NotificationsData>) => createQueryKey('notifications', options);
-
-/**
- * Notifications
- *
- * What people were or are to be told of alerts, newest first, and how far each is.
- */
-export const notificationsOptions = (options?: Options<NotificationsData>) => queryOptions<NotificationsResponse, NotificationsError, NotificationsResponse, ReturnType<typeof notificationsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await notifications({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: notificationsQueryKey(options)
 });
