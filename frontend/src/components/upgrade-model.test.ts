@@ -19,16 +19,13 @@ import {
   verdictText,
 } from "./upgrade-model";
 
-const [before, after] = [anEnd("OpenSSL 3.0.19"), anEnd("OpenSSL 3.5.4")];
+const ends = { library: "openssl" as const, before: anEnd("3.0.19"), after: anEnd("3.5.4") };
 
 describe("an upgrade’s words", () => {
   it("name the library once, and sources where versions are the same", () => {
-    expect(titleOf({ before, after })).toBe("OpenSSL 3.0.19 → 3.5.4");
-    const [one, other] = ["3.0.19 (debian/bookworm)", "3.0.19 (system)"].map((name) =>
-      anEnd(`OpenSSL ${name}`),
-    );
-    expect(titleOf({ before: one ?? before, after: other ?? after })).toBe(
-      "OpenSSL 3.0.19 (debian/bookworm) → 3.0.19 (system)",
+    expect(titleOf(ends)).toBe("OpenSSL 3.0.19 → 3.5.4");
+    expect(titleOf({ ...ends, after: anEnd("3.0.19", "system") })).toBe(
+      "OpenSSL 3.0.19 (debian/trixie) → 3.0.19 (system)",
     );
   });
 
@@ -155,8 +152,12 @@ describe("an upgrade’s cells", () => {
   });
 });
 
-it("an upgrade’s alert is that of the same versions", () => {
-  const other = anAlert({ cause: { kind: "upgrade", library: "openssl", before: "3.0.19", after: "3.4" } });
-  expect(alertOf({ before, after }, [other, anAlert()])).toEqual(anAlert());
-  expect(alertOf({ before, after }, [other])).toBeUndefined();
+it("an upgrade’s alert is that of the same versions of the same library", () => {
+  const cause = anAlert().cause;
+  const others = [
+    anAlert({ cause: { ...cause, after: "3.4" } }),
+    anAlert({ cause: { ...cause, library: "gnutls" } }),
+  ];
+  expect(alertOf(ends, [...others, anAlert()])).toEqual(anAlert());
+  expect(alertOf(ends, others)).toBeUndefined();
 });

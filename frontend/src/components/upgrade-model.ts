@@ -1,30 +1,24 @@
 // An upgrade in words and rows: what moved, what did not, what cannot be said. Pure.
-import type {
-  AlertSummary,
-  Factor,
-  MissingCell,
-  Move,
-  UpgradeCell,
-  UpgradeEnd,
-  UpgradeReport,
-} from "@/api/generated";
+import type { AlertSummary, Factor, MissingCell, Move, UpgradeCell, UpgradeReport } from "@/api/generated";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
 import { percent, percentInterval, share, significant } from "@/format";
+import { libraryTitle } from "./libraries";
 
 const HANDSHAKES_PER_S = 10_000;
 const NS_PER_S = 1e9;
 
-type Ends = Pick<UpgradeReport, "before" | "after">;
+type Ends = Pick<UpgradeReport, "library" | "before" | "after">;
 export type Verdict = UpgradeCell["verdict"];
 
-/** "OpenSSL 3.0.19 → 3.5.4": the library is named once. */
-export function titleOf({ before, after }: Ends): string {
-  return `${before.label} → ${nameOf(after)}`;
+/** "OpenSSL 3.0.19 → 3.5.4" */
+export function titleOf(ends: Ends): string {
+  return `${libraryTitle(ends.library)} ${namesOf(ends).join(" → ")}`;
 }
 
-/** A version without its library, as alerts name it: "3.0.19", "3.0.19 (debian/bookworm)". */
-export function nameOf({ label }: Pick<UpgradeEnd, "label">): string {
-  return label.slice(label.indexOf(" ") + 1);
+/** As alerts name the versions: "3.0.19", of one version twice with its sources, "3.0.19 (debian/bookworm)". */
+function namesOf({ before, after }: Ends): [string, string] {
+  if (before.version !== after.version) return [before.version, after.version];
+  return [`${before.version} (${before.source})`, `${after.version} (${after.source})`];
 }
 
 const NAMED = /^[^:]* → [^:]*: /;
@@ -184,7 +178,8 @@ export function runIdsOf(cells: readonly UpgradeCell[]): string[] {
 
 /** The alert that tells of it, if there is one. */
 export function alertOf(ends: Ends, alerts: readonly AlertSummary[]): AlertSummary | undefined {
+  const [before, after] = namesOf(ends);
   return alerts.find(
-    ({ cause }) => cause.before === nameOf(ends.before) && cause.after === nameOf(ends.after),
+    ({ cause }) => cause.library === ends.library && cause.before === before && cause.after === after,
   );
 }

@@ -176,9 +176,9 @@ export function aMove(ratio: number): Move {
   return { ratio, low: ratio - 0.01, high: ratio + 0.01 };
 }
 
-export function anEnd(label: string): UpgradeEnd {
-  const version = label.split(" ")[1] ?? "";
-  return { subject: label, version, source: "debian/trixie", build_profile_label: "shared", label };
+export function anEnd(version: string, source = "debian/trixie"): UpgradeEnd {
+  const subject = `openssl@${version}~${source}`;
+  return { subject, version, source, build_profile_label: "shared", label: `OpenSSL ${version}` };
 }
 
 export function anAlert(alert: Partial<AlertSummary> = {}): AlertSummary {

@@ -11,6 +11,8 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import cluster_api, cluster_app
 from tests.api.conftest import ClientOf
 from tests.api.test_bisections import Lab
+from tests.api.test_upgrades import measured
+from tests.builders import a_judgement, an_alert_event
 from tests.cli.conftest import Cli
 from tests.serving import serving
 
@@ -58,6 +60,17 @@ def test_a_bisection_is_read_on_its_page(empty_store: ClickHouseStore, client_of
     assert lab.searching().search()["summary"]["state"] == "found"
     with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
         assert is_shown("bisections", url)
+
+
+@pytest.mark.browser
+def test_an_upgrade_and_its_alert_are_read_and_handled_on_their_pages(
+    empty_store: ClickHouseStore, tmp_path: Path
+) -> None:
+    measured(empty_store, "confirming", {"fake@1.0": 1.0, "fake@1.1": 1.05})
+    empty_store.add_alert_event(an_alert_event())
+    empty_store.add_judgement(a_judgement("confirming"))
+    with serving(cluster_app(empty_store, tmp_path, Settings().pages)) as url:
+        assert is_shown("alerts", url)
 
 
 def is_shown(name: str, url: str) -> bool:

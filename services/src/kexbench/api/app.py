@@ -49,7 +49,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts, notifications, scorecard),
+    *(advancing, alerts, notifications, scheduling, scorecard, supplying, upgrades, uploading, webhooks),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
