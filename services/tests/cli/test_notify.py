@@ -1,15 +1,32 @@
 """`kexbench notify`, and what `kexbench serve` and `kexbench dispatch` do with channels."""
 
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import httpx
 import pytest
 
 from kexbench.domain.notifications import SendingState
+from kexbench.notify.apprise_channel import KEY_HEADER
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.builders import a_notification, a_sending
-from tests.cli.conftest import Cli
+from tests.builders import a_notification, a_sending, an_alert_event
+from tests.cli.conftest import TIMEOUT_S, Cli
 from tests.cli.test_commits import store
 from tests.notify.conftest import SECRET, Webhook, hook
 
 __all__ = ["hook", "store"]
+PAGES = "http://127.0.0.1:8350"
+WRITE_EVENT = """
+import sys
+from kexbench.domain.alerts import AlertEvent
+from kexbench.settings import Settings
+from kexbench.wiring import Installation
+store = Installation(Settings()).open_store()
+store.add_alert_event(AlertEvent.model_validate_json(sys.argv[1]))
+store.close()
+"""
+"""In a process of its own, as the embedded store wants it."""
 HEAD = "apiVersion: kexbench.dev/v1\nkind: Channels\nchannels:\n"
 
 
@@ -55,6 +72,20 @@ def test_without_channels_or_with_another_name_it_says_what_to_do(cli: Cli) -> N
     name_channels(cli, "{name: crypto-team, urlFile: /nowhere}")
     tried = cli("notify", "test", "crypto")
     assert (tried.status, tried.err) == (2, "there is no channel crypto: there are crypto-team\n")
+
+
+def test_serve_sends_what_the_store_has_to_tell(cli: Cli, hook: Webhook) -> None:
+    name_channels(cli, f"{{name: crypto-team, url: '{hook.address('&format=text')}'}}")
+    event = an_alert_event().model_copy(update={"at": datetime.now(UTC)})
+    program = [sys.executable, "-c", WRITE_EVENT, event.model_dump_json()]
+    subprocess.run(program, env=cli.environment, check=True, timeout=TIMEOUT_S)
+    with cli.serving() as (_, url):
+        assert hook.arrived.wait(TIMEOUT_S)
+        (posted,) = hook.posted
+        assert posted.body["title"].startswith("fake 1.1 is slower than 1.0")
+        assert f"{PAGES}/alerts/{event.alert_id}" in posted.body["message"]
+        told = httpx.get(f"{url}/api/v1/notifications", trust_env=False).json()["notifications"]
+        assert [one["notification_id"] for one in told] == [posted.headers[KEY_HEADER]]
 
 
 @pytest.mark.parametrize("command", [("notify", "test"), ("serve", "--port", "0")])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Protocol
 
 import pytest
@@ -34,6 +34,8 @@ class Webhook:
     status: int = 200
     answer: bytes = b""
     location: str = ""
+    arrived: Event = field(default_factory=Event)
+    """Set once something was posted and answered."""
 
     def address(self, more: str = "", *, schema: str = "json") -> str:
         return f"{schema}://hook:{SECRET}@{self.url}/services/{SECRET}-path?+X-Api-Key={SECRET}-key{more}"
@@ -56,6 +58,7 @@ def webhook() -> Iterator[Webhook]:
             self.send_header("Content-Length", str(len(found.answer)))
             self.end_headers()
             self.wfile.write(found.answer)
+            found.arrived.set()
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         found.url = f"127.0.0.1:{server.server_port}"
