@@ -14,6 +14,7 @@ from starlette.types import Scope
 from kexbench import __version__
 from kexbench.api import (
     advancing,
+    alert_dry_runs,
     alerts,
     bisections,
     commits,
@@ -46,7 +47,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts),
+    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts, alert_dry_runs),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
