@@ -6,9 +6,9 @@ from fastapi import APIRouter
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import RuleDryRun, RuleWanted
-from kexbench.api.alerting import replay
 from kexbench.api.dependencies import TheStore
 from kexbench.api.problems import ProblemError
+from kexbench.api.replaying import replay
 from kexbench.api.uploading import router as uploads
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.rules import read_rule
