@@ -11,7 +11,6 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.replaying import replay
 from kexbench.api.uploading import router as uploads
 from kexbench.planning.documents import DocumentError
-from kexbench.planning.rules import read_rule
 
 router = APIRouter(tags=["alerts"], responses=uploads.responses)
 
@@ -22,7 +21,7 @@ def dry_run_alerts(store: TheStore, caller: TheCaller, wanted: RuleWanted) -> Ru
     problem that names them with their places."""
     admit(caller, "submitter")
     try:
-        rule = read_rule(wanted.spec_text, wanted.spec_file)
+        found = replay(store, wanted.spec_text, wanted.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
-    return RuleDryRun(rule=rule, upgrades=replay(store, wanted.spec_text))
+    return RuleDryRun(spec_name=found.spec_name, runs=found.runs, upgrades=found.upgrades, told=list(found.told))

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
-from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, AlertRule, Cause, Status
+from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
 from kexbench.domain.judgements import Judgement, ReplayedUpgrade
 from kexbench.domain.moments import Moment
 from kexbench.domain.upgrades import Move
@@ -97,5 +97,7 @@ class RuleWanted(Answer):
 class RuleDryRun(Answer):
     """What a rule would have said, had it been there all along."""
 
-    rule: AlertRule
-    upgrades: list[ReplayedUpgrade] = Field(description="that it would have suspected, the newest first")
+    spec_name: str
+    runs: int = Field(description="of the spec that were judged")
+    upgrades: int = Field(description="that those measured, each counted once")
+    told: list[ReplayedUpgrade] = Field(description="those of them that the rule suspects, the newest first")

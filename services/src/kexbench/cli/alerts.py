@@ -230,10 +230,11 @@ def dry_run(
     found = RuleDryRun.model_validate_json(answer.content)
     if as_json:
         print_json(found.model_dump(mode="json"))
-    elif found.upgrades:
-        out.print(replayed_table(found.upgrades))
-    else:
-        out.print("it would have raised nothing over what is stored")
+        return
+    if found.told:
+        out.print(replayed_table(found.told))
+    judged = f"{found.upgrades} upgrades in {found.runs} stored runs of {found.spec_name}"
+    out.print(f"{len(found.told)} suspected of {judged}", markup=False)
 
 
 def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:
