@@ -6,8 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.api.answer import Answer
+from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
-from kexbench.domain.judgements import Judgement
+from kexbench.domain.judgements import Judgement, ReplayedUpgrade
 from kexbench.domain.moments import Moment
 from kexbench.domain.upgrades import Move
 
@@ -84,3 +85,19 @@ class AlertChange(Answer):
 class JudgementPage(Answer):
     judgements: list[Judgement]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
+
+
+class RuleWanted(Answer):
+    """A spec whose rule shall be tried over what is stored."""
+
+    spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
+    spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+
+
+class RuleDryRun(Answer):
+    """What a rule would have said, had it been there all along."""
+
+    spec_name: str
+    runs: int = Field(description="of the spec that were judged")
+    upgrades: int = Field(description="that those measured, each counted once")
+    told: list[ReplayedUpgrade] = Field(description="those of them that the rule suspects, the newest first")

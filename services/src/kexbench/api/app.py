@@ -14,6 +14,7 @@ from starlette.types import Scope
 from kexbench import __version__
 from kexbench.api import (
     advancing,
+    alert_dry_runs,
     alerts,
     bisections,
     commits,
@@ -49,7 +50,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(advancing, alerts, notifications, scheduling, scorecard, supplying, upgrades, uploading, webhooks),
+    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts, alert_dry_runs, notifications, scorecard),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"

@@ -7,6 +7,7 @@ from kexbench.api.alert_events import moment_words
 from kexbench.api.alert_models import AlertSummary
 from kexbench.cli.words import percent
 from kexbench.domain.alerts import Alert, AlertCell
+from kexbench.domain.judgements import ReplayedUpgrade
 
 SHORT_ID = 8
 """As much of an id as is printed in a list."""
@@ -20,6 +21,17 @@ def alerts_table(alerts: list[AlertSummary]) -> Table:
     for one in alerts:
         words = [one.sentence, *standing(one)]
         table.add_row(one.alert_id[:SHORT_ID], f"{one.raised_at:%Y-%m-%d}", one.status, Text("\n".join(words)))
+    return table
+
+
+def replayed_table(upgrades: list[ReplayedUpgrade]) -> Table:
+    """An upgrade a row: what became of the suspicion beside what it is."""
+    table = Table(box=None, header_style="bold")
+    for column in ("measured", "cells", "outcome", "what"):
+        table.add_column(column, no_wrap=column != "what", overflow="fold")
+    for one in upgrades:
+        cells = f"{one.cells} of {one.compared}"
+        table.add_row(f"{one.measured_at:%Y-%m-%d}", cells, one.outcome, Text(one.sentence))
     return table
 
 

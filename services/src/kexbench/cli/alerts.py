@@ -1,6 +1,7 @@
 """`kexbench alerts`: regressions of one cause, and what people do about them."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlencode
 
@@ -13,14 +14,17 @@ from kexbench.api.alert_models import (
     AlertDetail,
     AlertPage,
     PeoplesAction,
+    RuleDryRun,
+    RuleWanted,
 )
-from kexbench.cli.alert_words import alerts_table, cells_table, standing
+from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing
 from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
+from kexbench.pipeline import read_spec
 from kexbench.uplink import Uplink
 
 
@@ -207,6 +211,30 @@ def due(
         kexbench alerts due 3f2a91c0 2027-01-31
     """
     _change(alert_id, AlertAction.DUE, saw, as_json, due=day.date() if day else None)
+
+
+@app.command("dry-run")
+def dry_run(
+    spec: Annotated[Path, typer.Argument(help="A spec that has `alerts:`.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Tell what the rule of a spec would have raised over everything that is stored. Nothing is measured or written.
+
+    Examples:
+
+        kexbench alerts dry-run bench-specs/history.yaml
+    """
+    wanted = RuleWanted(spec_text=read_spec(spec), spec_file=str(spec))
+    with queue_api() as api:
+        answer = api.send("POST", "/alerts/dry-run", wanted)
+    found = RuleDryRun.model_validate_json(answer.content)
+    if as_json:
+        print_json(found.model_dump(mode="json"))
+        return
+    if found.told:
+        out.print(replayed_table(found.told))
+    judged = f"{found.upgrades} upgrades in {found.runs} stored runs of {found.spec_name}"
+    out.print(f"{len(found.told)} suspected of {judged}", markup=False)
 
 
 def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:
