@@ -155,7 +155,9 @@ def test_the_same_upgrade_in_another_spec_is_one_alert_that_grows_by_what_is_new
     assert alert.spec_names == ("watched", "other")
     grown = events[1].finding
     assert grown is not None
-    assert {cell.case_id.split("_")[1] for cell in grown.cells} == {"ecdhe-ecdsa"}, "what is told is not confirmed twice"
+    assert {cell.case_id.split("_")[1] for cell in grown.cells} == {"ecdhe-ecdsa"}, (
+        "what is told is not confirmed twice"
+    )
     assert len(alert.cells) == 3
 
 

@@ -241,69 +241,11 @@ export const followed = <ThrowOnError extends boolean = false>(options: Options<
 });
 
 /**
- * Alerts
- *
- * Alerts, those that were raised last first.
- */
-export const alerts = <ThrowOnError extends boolean = false>(options?: Options<AlertsData, ThrowOnError>) => (options?.client ?? client).get<AlertsResponses, AlertsErrors, ThrowOnError>({ url: '/api/v1/alerts', ...options });
-
-/**
- * Alert
- *
- * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
- */
-export const alert = <ThrowOnError extends boolean = false>(options: Options<AlertData, ThrowOnError>) => (options.client ?? client).get<AlertResponses, AlertErrors, ThrowOnError>({ url: '/api/v1/alerts/{alert_id}', ...options });
-
-/**
- * Change Alert
- *
- * Do something to an alert: the state it comes to. Where something happened that the caller has not seen, nothing
- * is done, and a 409 problem says what it was.
- */
-export const changeAlert = <ThrowOnError extends boolean = false>(options: Options<ChangeAlertData, ThrowOnError>) => (options.client ?? client).post<ChangeAlertResponses, ChangeAlertErrors, ThrowOnError>({
-    security: [{ scheme: 'bearer', type: 'http' }],
-    url: '/api/v1/alerts/{alert_id}/events',
-    ...options,
-    headers: {
-        'Content-Type': 'application/json',
-        ...options.headers
-    }
-});
-
-/**
- * Judgements
- *
- * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
- */
-export const judgements = <ThrowOnError extends boolean = false>(options?: Options<JudgementsData, ThrowOnError>) => (options?.client ?? client).get<JudgementsResponses, JudgementsErrors, ThrowOnError>({ url: '/api/v1/judgements', ...options });
-
-/**
- * Judgement
- *
- * What the analysis came to about a run.
- */
-export const judgement = <ThrowOnError extends boolean = false>(options: Options<JudgementData, ThrowOnError>) => (options.client ?? client).get<JudgementResponses, JudgementErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/judgement', ...options });
-
-/**
- * Notifications
- *
- * What people were or are to be told of alerts, newest first, and how far each is.
- */
-export const notifications = <ThrowOnError extends boolean = false>(options?: Options<NotificationsData, ThrowOnError>) => (options?.client ?? client).get<NotificationsResponses, NotificationsErrors, ThrowOnError>({ url: '/api/v1/notifications', ...options });
-
-/**
  * Schedules
  *
  * All schedules, by name.
  */
 export const schedules = <ThrowOnError extends boolean = false>(options?: Options<SchedulesData, ThrowOnError>) => (options?.client ?? client).get<SchedulesResponses, SchedulesErrors, ThrowOnError>({ url: '/api/v1/schedules', ...options });
-
-/**
- * Scorecard
- *
- * How good detection is beside the methods of others, as it was measured last.
- */
-export const scorecard = <ThrowOnError extends boolean = false>(options?: Options<ScorecardData, ThrowOnError>) => (options?.client ?? client).get<ScorecardResponses, ScorecardErrors, ThrowOnError>({ url: '/api/v1/scorecard', ...options });
 
 /**
  * Job Order
@@ -376,3 +318,61 @@ export const rings = <ThrowOnError extends boolean = false>(options?: Options<Ri
     url: '/api/v1/rings',
     ...options
 });
+
+/**
+ * Alerts
+ *
+ * Alerts, those that were raised last first.
+ */
+export const alerts = <ThrowOnError extends boolean = false>(options?: Options<AlertsData, ThrowOnError>) => (options?.client ?? client).get<AlertsResponses, AlertsErrors, ThrowOnError>({ url: '/api/v1/alerts', ...options });
+
+/**
+ * Alert
+ *
+ * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
+ */
+export const alert = <ThrowOnError extends boolean = false>(options: Options<AlertData, ThrowOnError>) => (options.client ?? client).get<AlertResponses, AlertErrors, ThrowOnError>({ url: '/api/v1/alerts/{alert_id}', ...options });
+
+/**
+ * Change Alert
+ *
+ * Do something to an alert: the state it comes to. Where something happened that the caller has not seen, nothing
+ * is done, and a 409 problem says what it was.
+ */
+export const changeAlert = <ThrowOnError extends boolean = false>(options: Options<ChangeAlertData, ThrowOnError>) => (options.client ?? client).post<ChangeAlertResponses, ChangeAlertErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/alerts/{alert_id}/events',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Judgements
+ *
+ * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
+ */
+export const judgements = <ThrowOnError extends boolean = false>(options?: Options<JudgementsData, ThrowOnError>) => (options?.client ?? client).get<JudgementsResponses, JudgementsErrors, ThrowOnError>({ url: '/api/v1/judgements', ...options });
+
+/**
+ * Judgement
+ *
+ * What the analysis came to about a run.
+ */
+export const judgement = <ThrowOnError extends boolean = false>(options: Options<JudgementData, ThrowOnError>) => (options.client ?? client).get<JudgementResponses, JudgementErrors, ThrowOnError>({ url: '/api/v1/runs/{run_id}/judgement', ...options });
+
+/**
+ * Notifications
+ *
+ * What people were or are to be told of alerts, newest first, and how far each is.
+ */
+export const notifications = <ThrowOnError extends boolean = false>(options?: Options<NotificationsData, ThrowOnError>) => (options?.client ?? client).get<NotificationsResponses, NotificationsErrors, ThrowOnError>({ url: '/api/v1/notifications', ...options });
+
+/**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecard = <ThrowOnError extends boolean = false>(options?: Options<ScorecardData, ThrowOnError>) => (options?.client ?? client).get<ScorecardResponses, ScorecardErrors, ThrowOnError>({ url: '/api/v1/scorecard', ...options });

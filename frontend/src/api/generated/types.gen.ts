@@ -5552,390 +5552,6 @@ export type FollowedResponses = {
 
 export type FollowedResponse = FollowedResponses[keyof FollowedResponses];
 
-export type AlertsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Status
-         *
-         * only these
-         */
-        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
-        /**
-         * Library
-         *
-         * only these libraries
-         */
-        library?: Array<string> | null;
-        /**
-         * Kind
-         *
-         * only this one
-         */
-        kind?: AlertKind | null;
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/alerts';
-};
-
-export type AlertsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type AlertsError = AlertsErrors[keyof AlertsErrors];
-
-export type AlertsResponses = {
-    /**
-     * Successful Response
-     */
-    200: AlertPage;
-};
-
-export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
-
-export type AlertData = {
-    body?: never;
-    path: {
-        /**
-         * Alert Id
-         */
-        alert_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/{alert_id}';
-};
-
-export type AlertErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type AlertError = AlertErrors[keyof AlertErrors];
-
-export type AlertResponses = {
-    /**
-     * Successful Response
-     */
-    200: AlertDetail;
-};
-
-export type AlertResponse = AlertResponses[keyof AlertResponses];
-
-export type ChangeAlertData = {
-    body: AlertChange;
-    path: {
-        /**
-         * Alert Id
-         */
-        alert_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/{alert_id}/events';
-};
-
-export type ChangeAlertErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type ChangeAlertError = ChangeAlertErrors[keyof ChangeAlertErrors];
-
-export type ChangeAlertResponses = {
-    /**
-     * Successful Response
-     */
-    201: AlertDetail;
-};
-
-export type ChangeAlertResponse = ChangeAlertResponses[keyof ChangeAlertResponses];
-
-export type JudgementsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/judgements';
-};
-
-export type JudgementsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
-
-export type JudgementsResponses = {
-    /**
-     * Successful Response
-     */
-    200: JudgementPage;
-};
-
-export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
-
-export type JudgementData = {
-    body?: never;
-    path: {
-        /**
-         * Run Id
-         */
-        run_id: string;
-    };
-    query?: never;
-    url: '/api/v1/runs/{run_id}/judgement';
-};
-
-export type JudgementErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type JudgementError = JudgementErrors[keyof JudgementErrors];
-
-export type JudgementResponses = {
-    /**
-     * Successful Response
-     */
-    200: Judgement;
-};
-
-export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
-
-export type NotificationsData = {
-    body?: never;
-    path?: never;
-    query?: {
-        /**
-         * Limit
-         */
-        limit?: number;
-        /**
-         * Before
-         *
-         * only what came before this
-         */
-        before?: string | null;
-    };
-    url: '/api/v1/notifications';
-};
-
-export type NotificationsErrors = {
-    /**
-     * Nobody is known by this token
-     */
-    401: Problem;
-    /**
-     * The token is for something else
-     */
-    403: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Something else is stored under this id
-     */
-    409: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type NotificationsError = NotificationsErrors[keyof NotificationsErrors];
-
-export type NotificationsResponses = {
-    /**
-     * Successful Response
-     */
-    200: NotificationPage;
-};
-
-export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];
-
 export type SchedulesData = {
     body?: never;
     path?: never;
@@ -5990,39 +5606,6 @@ export type SchedulesResponses = {
 };
 
 export type SchedulesResponse = SchedulesResponses[keyof SchedulesResponses];
-
-export type ScorecardData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/scorecard';
-};
-
-export type ScorecardErrors = {
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
-
-export type ScorecardResponses = {
-    /**
-     * Successful Response
-     */
-    200: Scorecard;
-};
-
-export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];
 
 export type JobOrderData = {
     body?: never;
@@ -6495,3 +6078,420 @@ export type RingsResponses = {
 };
 
 export type RingsResponse = RingsResponses[keyof RingsResponses];
+
+export type AlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Status
+         *
+         * only these
+         */
+        status?: Array<'open' | 'acknowledged' | 'confirmed' | 'fixed' | 'ignored' | 'wrong'> | null;
+        /**
+         * Library
+         *
+         * only these libraries
+         */
+        library?: Array<string> | null;
+        /**
+         * Kind
+         *
+         * only this one
+         */
+        kind?: AlertKind | null;
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/alerts';
+};
+
+export type AlertsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertsError = AlertsErrors[keyof AlertsErrors];
+
+export type AlertsResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertPage;
+};
+
+export type AlertsResponse = AlertsResponses[keyof AlertsResponses];
+
+export type AlertData = {
+    body?: never;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}';
+};
+
+export type AlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type AlertError = AlertErrors[keyof AlertErrors];
+
+export type AlertResponses = {
+    /**
+     * Successful Response
+     */
+    200: AlertDetail;
+};
+
+export type AlertResponse = AlertResponses[keyof AlertResponses];
+
+export type ChangeAlertData = {
+    body: AlertChange;
+    path: {
+        /**
+         * Alert Id
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/{alert_id}/events';
+};
+
+export type ChangeAlertErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ChangeAlertError = ChangeAlertErrors[keyof ChangeAlertErrors];
+
+export type ChangeAlertResponses = {
+    /**
+     * Successful Response
+     */
+    201: AlertDetail;
+};
+
+export type ChangeAlertResponse = ChangeAlertResponses[keyof ChangeAlertResponses];
+
+export type JudgementsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/judgements';
+};
+
+export type JudgementsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementsError = JudgementsErrors[keyof JudgementsErrors];
+
+export type JudgementsResponses = {
+    /**
+     * Successful Response
+     */
+    200: JudgementPage;
+};
+
+export type JudgementsResponse = JudgementsResponses[keyof JudgementsResponses];
+
+export type JudgementData = {
+    body?: never;
+    path: {
+        /**
+         * Run Id
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/runs/{run_id}/judgement';
+};
+
+export type JudgementErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type JudgementError = JudgementErrors[keyof JudgementErrors];
+
+export type JudgementResponses = {
+    /**
+     * Successful Response
+     */
+    200: Judgement;
+};
+
+export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
+
+export type NotificationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/notifications';
+};
+
+export type NotificationsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type NotificationsError = NotificationsErrors[keyof NotificationsErrors];
+
+export type NotificationsResponses = {
+    /**
+     * Successful Response
+     */
+    200: NotificationPage;
+};
+
+export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];
+
+export type ScorecardData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scorecard';
+};
+
+export type ScorecardErrors = {
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
+
+export type ScorecardResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scorecard;
+};
+
+export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];

@@ -50,14 +50,25 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts, alert_dry_runs, notifications, scorecard),
+    *(
+        scheduling,
+        supplying,
+        upgrades,
+        uploading,
+        webhooks,
+        advancing,
+        alerts,
+        alert_dry_runs,
+        notifications,
+        scorecard,
+    ),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 
 class _Pages(StaticFiles):
-    """The built pages; a path that is no file is a page's own address, which may end in a version, and gets index.html."""
+    """The built pages; a path that is no file is a page's own address, and gets index.html."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         try:

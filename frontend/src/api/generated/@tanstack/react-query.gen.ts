@@ -441,106 +441,6 @@ export const followedOptions = (options: Options<FollowedData>) => queryOptions<
     queryKey: followedQueryKey(options)
 });
 
-export const alertsQueryKey = (options?: Options<AlertsData>) => createQueryKey('alerts', options);
-
-/**
- * Alerts
- *
- * Alerts, those that were raised last first.
- */
-export const alertsOptions = (options?: Options<AlertsData>) => queryOptions<AlertsResponse, AlertsError, AlertsResponse, ReturnType<typeof alertsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await alerts({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: alertsQueryKey(options)
-});
-
-export const alertQueryKey = (options: Options<AlertData>) => createQueryKey('alert', options);
-
-/**
- * Alert
- *
- * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
- */
-export const alertOptions = (options: Options<AlertData>) => queryOptions<AlertResponse, AlertError, AlertResponse, ReturnType<typeof alertQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await alert({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: alertQueryKey(options)
-});
-
-export const judgementsQueryKey = (options?: Options<JudgementsData>) => createQueryKey('judgements', options);
-
-/**
- * Judgements
- *
- * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
- */
-export const judgementsOptions = (options?: Options<JudgementsData>) => queryOptions<JudgementsResponse, JudgementsError, JudgementsResponse, ReturnType<typeof judgementsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await judgements({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: judgementsQueryKey(options)
-});
-
-export const judgementQueryKey = (options: Options<JudgementData>) => createQueryKey('judgement', options);
-
-/**
- * Judgement
- *
- * What the analysis came to about a run.
- */
-export const judgementOptions = (options: Options<JudgementData>) => queryOptions<JudgementResponse, JudgementError, JudgementResponse, ReturnType<typeof judgementQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await judgement({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: judgementQueryKey(options)
-});
-
-export const notificationsQueryKey = (options?: Options<NotificationsData>) => createQueryKey('notifications', options);
-
-/**
- * Notifications
- *
- * What people were or are to be told of alerts, newest first, and how far each is.
- */
-export const notificationsOptions = (options?: Options<NotificationsData>) => queryOptions<NotificationsResponse, NotificationsError, NotificationsResponse, ReturnType<typeof notificationsQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await notifications({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: notificationsQueryKey(options)
-});
-
 export const schedulesQueryKey = (options?: Options<SchedulesData>) => createQueryKey('schedules', options);
 
 /**
@@ -559,26 +459,6 @@ export const schedulesOptions = (options?: Options<SchedulesData>) => queryOptio
         return data;
     },
     queryKey: schedulesQueryKey(options)
-});
-
-export const scorecardQueryKey = (options?: Options<ScorecardData>) => createQueryKey('scorecard', options);
-
-/**
- * Scorecard
- *
- * How good detection is beside the methods of others, as it was measured last.
- */
-export const scorecardOptions = (options?: Options<ScorecardData>) => queryOptions<ScorecardResponse, ScorecardError, ScorecardResponse, ReturnType<typeof scorecardQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await scorecard({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: scorecardQueryKey(options)
 });
 
 export const jobOrderQueryKey = (options: Options<JobOrderData>) => createQueryKey('jobOrder', options);
@@ -739,4 +619,124 @@ export const ringsOptions = (options?: Options<RingsData>) => queryOptions<Rings
         return data;
     },
     queryKey: ringsQueryKey(options)
+});
+
+export const alertsQueryKey = (options?: Options<AlertsData>) => createQueryKey('alerts', options);
+
+/**
+ * Alerts
+ *
+ * Alerts, those that were raised last first.
+ */
+export const alertsOptions = (options?: Options<AlertsData>) => queryOptions<AlertsResponse, AlertsError, AlertsResponse, ReturnType<typeof alertsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await alerts({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: alertsQueryKey(options)
+});
+
+export const alertQueryKey = (options: Options<AlertData>) => createQueryKey('alert', options);
+
+/**
+ * Alert
+ *
+ * One alert and everything that happened to it. The beginning of its id will do, where no other's begins so.
+ */
+export const alertOptions = (options: Options<AlertData>) => queryOptions<AlertResponse, AlertError, AlertResponse, ReturnType<typeof alertQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await alert({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: alertQueryKey(options)
+});
+
+export const judgementsQueryKey = (options?: Options<JudgementsData>) => createQueryKey('judgements', options);
+
+/**
+ * Judgements
+ *
+ * What was judged lately, newest first: upgrades with what became of each, and hosts that moved.
+ */
+export const judgementsOptions = (options?: Options<JudgementsData>) => queryOptions<JudgementsResponse, JudgementsError, JudgementsResponse, ReturnType<typeof judgementsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await judgements({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: judgementsQueryKey(options)
+});
+
+export const judgementQueryKey = (options: Options<JudgementData>) => createQueryKey('judgement', options);
+
+/**
+ * Judgement
+ *
+ * What the analysis came to about a run.
+ */
+export const judgementOptions = (options: Options<JudgementData>) => queryOptions<JudgementResponse, JudgementError, JudgementResponse, ReturnType<typeof judgementQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await judgement({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: judgementQueryKey(options)
+});
+
+export const notificationsQueryKey = (options?: Options<NotificationsData>) => createQueryKey('notifications', options);
+
+/**
+ * Notifications
+ *
+ * What people were or are to be told of alerts, newest first, and how far each is.
+ */
+export const notificationsOptions = (options?: Options<NotificationsData>) => queryOptions<NotificationsResponse, NotificationsError, NotificationsResponse, ReturnType<typeof notificationsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await notifications({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: notificationsQueryKey(options)
+});
+
+export const scorecardQueryKey = (options?: Options<ScorecardData>) => createQueryKey('scorecard', options);
+
+/**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecardOptions = (options?: Options<ScorecardData>) => queryOptions<ScorecardResponse, ScorecardError, ScorecardResponse, ReturnType<typeof scorecardQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await scorecard({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: scorecardQueryKey(options)
 });
