@@ -6,39 +6,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from tests.cli.conftest import TIMEOUT_S, Cli
+from kexbench.cli.analyze import app
+from tests.cli.conftest import TIMEOUT_S, Cli, Result
 
 STEP = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 12.0, 12.1, 11.9, 12.0, 12.1, 12.0]
 SAME = [[10.0, 10.1], [10.1, 10.0], [9.9, 10.0], [10.0, 10.0]]
 MORE = [[12.0, 12.1], [12.1, 12.0], [11.9, 12.0], [12.0, 12.0]]
 
 
-def filtered(cli: Cli, verb: str, text: str, *options: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        cli.command("analyze", verb, *options),
-        env=cli.environment,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+def filtered(verb: str, text: str, *options: str) -> Result:
+    """In this process: of each a new one would mostly be starting."""
+    done = CliRunner().invoke(app, [verb, *options], input=text)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return Result(done.exit_code, done.stdout, done.stderr)
 
 
-@pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    return Cli(tmp_path)
+def test_a_line_of_numbers_is_answered_with_a_line_of_indices() -> None:
+    done = filtered("changepoints", f"{json.dumps(STEP)}\n[]\n\n[5]\n[1, 1, 1, 1, 1]\n")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "[7]\n[]\n[]\n[]\n"
+    assert filtered("changepoints", json.dumps(STEP), "--alert").out == "[7]\n"
 
 
-def test_a_line_of_numbers_is_answered_with_a_line_of_indices(cli: Cli) -> None:
-    done = filtered(cli, "changepoints", f"{json.dumps(STEP)}\n[]\n\n[5]\n[1, 1, 1, 1, 1]\n")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "[7]\n[]\n[]\n[]\n"
-    assert filtered(cli, "changepoints", json.dumps(STEP), "--alert").stdout == "[7]\n"
-
-
-def test_each_line_is_answered_before_the_next_is_read(cli: Cli) -> None:
+def test_each_line_is_answered_before_the_next_is_read(tmp_path: Path) -> None:
+    cli = Cli(tmp_path)
     with subprocess.Popen(
         cli.command("analyze", "changepoints"),
         env=cli.environment,
@@ -69,26 +62,26 @@ def test_each_line_is_answered_before_the_next_is_read(cli: Cli) -> None:
         ("[" + "9" * 400 + "]", "line 2: a history has a number that is too large"),
     ],
 )
-def test_a_line_that_cannot_be_answered_ends_it_with_its_number(cli: Cli, line: str, fault: str) -> None:
-    done = filtered(cli, "changepoints", f"[1, 1, 1, 1]\n{line}\n[1]\n")
-    assert (done.returncode, done.stdout) == (2, "[]\n")
-    assert done.stderr.startswith(fault), done.stderr
+def test_a_line_that_cannot_be_answered_ends_it_with_its_number(line: str, fault: str) -> None:
+    done = filtered("changepoints", f"[1, 1, 1, 1]\n{line}\n[1]\n")
+    assert (done.status, done.out) == (2, "[]\n")
+    assert done.err.startswith(fault), done.err
 
 
-def compared(cli: Cli, asked: Any, *options: str) -> Any:
-    done = filtered(cli, "compare", json.dumps(asked), *options)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def compared(asked: Any, *options: str) -> Any:
+    done = filtered("compare", json.dumps(asked), *options)
+    assert done.status == 0, done.err
+    return json.loads(done.out)
 
 
-def test_two_lists_are_compared(cli: Cli) -> None:
-    found = compared(cli, {"a": SAME, "b": MORE, "paired": True})
+def test_two_lists_are_compared() -> None:
+    found = compared({"a": SAME, "b": MORE, "paired": True})
     assert found.keys() == {"ratio", "ci_low", "ci_high", "regression"}
     assert found["ratio"] == pytest.approx(1.2, abs=0.02)
     assert found["ci_low"] < found["ratio"] < found["ci_high"]
     assert found["regression"] is True
-    assert compared(cli, {"a": MORE, "b": SAME})["regression"] is False
-    assert compared(cli, {"a": SAME, "b": SAME}, "--alert")["regression"] is False
+    assert compared({"a": MORE, "b": SAME})["regression"] is False
+    assert compared({"a": SAME, "b": SAME}, "--alert")["regression"] is False
 
 
 @pytest.mark.parametrize(
@@ -102,7 +95,7 @@ def test_two_lists_are_compared(cli: Cli) -> None:
         ({"a": SAME, "b": []}, "line 1: "),
     ],
 )
-def test_a_comparison_that_cannot_be_made_says_why(cli: Cli, asked: Any, fault: str) -> None:
-    done = filtered(cli, "compare", json.dumps(asked))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(fault), done.stderr
+def test_a_comparison_that_cannot_be_made_says_why(asked: Any, fault: str) -> None:
+    done = filtered("compare", json.dumps(asked))
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(fault), done.err

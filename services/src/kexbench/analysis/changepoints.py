@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.changepoints_fit import steps_of
-from kexbench.analysis.changepoints_passing import WINDOW, bursts_of, sizes_of, switches_of
+from kexbench.analysis.changepoints_passing import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
 from kexbench.analysis.changepoints_screen import PLACE_Z, WIDTHS, middle, noise_of, places_of, without_spikes
 from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.rounds import Vector
@@ -22,8 +22,8 @@ ANNOTATE, ALERT = 5.5, 7.0
 """How many standard errors a step must be, to be shown in a chart and to raise suspicion."""
 LEAST_POINTS = 4
 """A history of fewer has no noise to speak of, and so no change."""
-LEAST_AFTER = 2
-"""The change at the last point alone is left to the comparison of the two versions."""
+LEAST_AFTER = 3
+"""A change at the last two points is left to the comparison of the two versions: two outliers in a row are not rare."""
 _GRAIN = 1e-9
 
 
@@ -135,8 +135,8 @@ def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -
         return []
     steps = steps_of(calm, noise, places)
     sizes = sizes_of(logs, steps.places)
-    usual = middle(noise)
-    passing = switches_of(sizes, usual) | bursts_of(logs, steps.places, sizes)
+    drifting, bursts = slopes_of(calm, steps.places), bursts_of(logs, steps.places, sizes)
+    passing = drifting | bursts | switches_of(sizes, middle(noise))
     level = ALERT if strict else ANNOTATE
     return [
         ChangePoint(begin + place, math.exp(size), z)

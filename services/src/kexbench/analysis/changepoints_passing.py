@@ -1,4 +1,4 @@
-"""Steps that are none of the library's doing: a host that switches between two levels, outliers that come in a row."""
+"""Steps that are no change: of a slow drift, of a host that switches between two levels, of outliers in a row."""
 
 import itertools
 from collections.abc import Sequence
@@ -26,6 +26,26 @@ def sizes_of(logs: Vector, places: Sequence[int]) -> list[float]:
         middle(logs[place : min(after, place + WINDOW)]) - middle(logs[max(before, place - WINDOW) : place])
         for before, place, after in zip(edges, places, edges[2:], strict=False)
     ]
+
+
+def slopes_of(logs: Vector, places: Sequence[int]) -> set[int]:
+    """Which steps lie on a slope: a line through the stretch from the step before to the step after fits it better."""
+    edges = [0, *places, len(logs)]
+    return {
+        number
+        for number, (before, place, after) in enumerate(zip(edges, places, edges[2:], strict=False))
+        if _line_rest(logs[before:after]) < _rest(logs[before:place]) + _rest(logs[place:after])
+    }
+
+
+def _rest(values: Vector) -> float:
+    away = values - values.mean()
+    return float(away @ away)
+
+
+def _line_rest(values: Vector) -> float:
+    away, along = values - values.mean(), np.arange(len(values)) - (len(values) - 1) / 2
+    return float(away @ away - (away @ along) ** 2 / (along @ along))
 
 
 def switches_of(sizes: Sequence[float], noise: float) -> set[int]:
