@@ -82,7 +82,7 @@ def _moved(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> int:
 def _moving(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> bool:
     """Most of its cells moved that way: a trait whose cells mostly did not explains nothing, whatever others take
     back of it."""
-    return _moved(shared, judged, ratio) > shared.cells.sum() / 2
+    return _moved(shared, judged, ratio) > float(shared.cells.sum()) / 2
 
 
 def _host(cell: CellData) -> str:
