@@ -57,7 +57,7 @@ def a_cell(
             shift = machine + after * of_job[job]
             first = 600 * (1 + after * server) * np.exp(shift + noise * random.standard_normal())
             second = 400 * (1 + after * client) * np.exp(shift + noise * random.standard_normal())
-            rounds = np.exp(0.01 * random.standard_normal(5))
+            rounds = np.exp(0.001 * random.standard_normal(5))
             costs["server"][key] = (first * rounds).tolist()
             costs["client"][key] = (second * rounds).tolist()
             costs["both"][key] = ((first + second) * rounds).tolist()

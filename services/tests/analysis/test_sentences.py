@@ -63,16 +63,16 @@ MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
             [*MORE, a_cell("same")],
             [RSA],
             (
-                "2 of 3 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (+6.2% [5.2%, 7.2%] of "
-                "the server's CPU time)"
+                "2 of 3 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate (+6.2% [5.2%, 7.2%] "
+                "of the server's CPU time)"
             ),
         ),
         (
             [*MORE, a_cell("more", 1.021)],
             [RSA],
             (
-                "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with an RSA certificate (+6.2% [5.2%, 7.2%] of "
-                "the server's CPU time)"
+                "3 of 3 cases cost more, by 2.1% to 8.4%; most of it goes with an RSA certificate (+6.2% [5.2%, 7.2%] "
+                "of the server's CPU time)"
             ),
         ),
         (

@@ -21,8 +21,8 @@ SUBSTANTIAL = 0.5
 """Of the variation, by all factors together; else none is named."""
 SLIGHT = 0.03
 """A factor that explains less is not named."""
-_MOST_TRAITS = 40
-_SPREADS = 16
+_MOST_TRAITS = 20
+_SPREADS = 12
 _LEAST_ERROR = RELEVANT / 10
 """An estimate is never taken as surer than this: a model may be wrong by as much without anybody's loss."""
 
@@ -82,7 +82,7 @@ def _moved(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> int:
 def _moving(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> bool:
     """Most of its cells moved that way: a trait whose cells mostly did not explains nothing, whatever others take
     back of it."""
-    return _moved(shared, judged, ratio) > shared.cells.sum() / 2
+    return _moved(shared, judged, ratio) > float(shared.cells.sum()) / 2
 
 
 def _host(cell: CellData) -> str:
