@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from bench.tables import markdown_table
-from kexbench.analysis.discovery import FALSE_DISCOVERIES
+from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.lists import compare_lists
 from kexbench.analysis.moves import Sample, moderated
 from kexbench.analysis.resampling import wilson
+from kexbench.analysis.rounds import Vector, by_round
 from kexbench.analysis.upgrade import CellData, judge
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.upgrades import UpgradeCell
@@ -176,10 +177,11 @@ def power(scale: int) -> str:
     rows = []
     for (size, step, asked), jobs in product(POWER_ROWS, (1, 2)):
         random = np.random.default_rng(size)
-        sure, told, wrong, moved = 0, 0, 0, 0
+        plain, sure, told, wrong, moved = 0, 0, 0, 0, 0
         for _ in range(scale):
             cells = [(_draw(pool, size, step * (place < REGRESSED), random), "") for place in range(CELLS)]
             judged = upgrade_of(cells, jobs=jobs)
+            plain += sum(_plain_rates([pairs for pairs, _ in cells])[:REGRESSED] <= FALSE_DISCOVERIES)
             sure += sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in judged[:REGRESSED])
             told += sum(cell.verdict == "more" for cell in judged[:REGRESSED])
             wrong += sum((cell.q or 0) <= FALSE_DISCOVERIES for cell in judged[REGRESSED:])
@@ -187,19 +189,34 @@ def power(scale: int) -> str:
         tests = scale * REGRESSED
         false = f"{wrong / max(1, wrong + sure):.1%}", f"{moved / max(1, moved + told):.1%}"
         rows.append(
-            [f"{size} x {BATCHES}", f"{step:.0%}", f"{asked:.2f}", f"{sure / tests:.2f}", f"{told / tests:.2f}", *false]
+            [
+                f"{size} x {BATCHES}",
+                f"{step:.0%}",
+                str(jobs),
+                f"{asked:.2f}",
+                *(f"{found / tests:.2f}" for found in (plain, sure, told)),
+                *false,
+            ]
         )
     header = (
         "invocations x batches",
         "step",
         "jobs",
         "asked",
+        "plain means, q <= 0.05",
         "q <= 0.05",
         "called `more`",
         "false among q <= 0.05",
         "false among those called",
     )
     return markdown_table(header, rows)
+
+
+def _plain_rates(cells: Sequence[Pool]) -> Vector:
+    """The q of each cell by the usual moderated t: plain means of log ratios, no thought of jobs."""
+    logs = [np.array([np.median(by_round(b, a)) for a, b in pairs]) for pairs in cells]
+    samples = [Sample(one, ("",) * len(one), trimmed=False) for one in logs]
+    return false_discovery_rates(np.array([move.chance for move in moderated(samples)]))
 
 
 def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Pool:

@@ -19,7 +19,7 @@ MIN_ATTRIBUTED = 3
 """What one or two cells share, most of all cases share with them."""
 SUBSTANTIAL = 0.5
 """Of the variation, by all factors together; else none is named."""
-SLIGHT = 0.1
+SLIGHT = 0.03
 """A factor that explains less is not named."""
 _MOST_TRAITS = 40
 _SPREADS = 16
@@ -62,13 +62,27 @@ def attribute(
     compared = [place for place, cell in enumerate(judged) if cell.move is not None]
     if len(compared) < MIN_ATTRIBUTED or not any(cell.verdict in ("more", "less") for cell in judged):
         return ()
+    known = [judged[place] for place in compared]
     traits = shared_traits([cells[place].case for place in compared], [_host(cells[place]) for place in compared])
-    moves = _moves([judged[place].move for place in compared])
-    chosen, shares = _choose(moves, traits, relevant)
+    moving = [trait for trait in traits if any(_moving(trait, known, ratio) for ratio in (0.0, 2.0))]
+    moves = _moves([cell.move for cell in known])
+    chosen, shares = _choose(moves, moving, known, relevant)
     return tuple(
-        _factor(trait, share, number, chosen, moves, [judged[place] for place in compared])
+        _factor(trait, share, number, chosen, moves, known)
         for number, (trait, share) in enumerate(zip(chosen, shares, strict=True))
     )
+
+
+def _moved(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> int:
+    """How many of the cells that have it moved to the side of 1 that a ratio lies on."""
+    verdict = "more" if ratio > 1 else "less"
+    return sum(cell.verdict == verdict for cell, has in zip(judged, shared.cells, strict=True) if has)
+
+
+def _moving(shared: Shared, judged: Sequence[UpgradeCell], ratio: float) -> bool:
+    """Most of its cells moved that way: a trait whose cells mostly did not explains nothing, whatever others take
+    back of it."""
+    return _moved(shared, judged, ratio) > float(shared.cells.sum()) / 2
 
 
 def _host(cell: CellData) -> str:
@@ -82,13 +96,21 @@ def _moves(moves: Sequence[Move | None]) -> _Moves:
     return _Moves(known[:, 0], np.maximum(errors, _LEAST_ERROR) ** 2)
 
 
-def _choose(moves: _Moves, traits: Sequence[Shared], relevant: float) -> tuple[list[Shared], list[float]]:
+def _choose(
+    moves: _Moves, traits: Sequence[Shared], judged: Sequence[UpgradeCell], relevant: float
+) -> tuple[list[Shared], list[float]]:
     """The best set without those of its traits that explain little or move little, and what each explains."""
+    if not traits:
+        return [], []
     chosen = [traits[place] for place in _best_set(moves, np.column_stack([trait.cells for trait in traits]))]
     while chosen:
         shares = _shares(moves, chosen)
         fit = _fit(moves, chosen)
-        weak = [share < SLIGHT or not _told(fit.move(number), relevant) for number, share in enumerate(shares)]
+        parts = [fit.move(number) for number in range(len(chosen))]
+        weak = [
+            share < SLIGHT or not _told(part, relevant) or not _moving(trait, judged, part.ratio)
+            for share, part, trait in zip(shares, parts, chosen, strict=True)
+        ]
         if not any(weak):
             order = sorted(range(len(chosen)), key=lambda number: -shares[number])
             if _explained(moves, chosen) < SUBSTANTIAL:
@@ -189,7 +211,7 @@ def _factor(
         of_sides |= {"client": _fit(_moves(clients), chosen).move(place)}
         of_sides |= {"server": _fit(_moves(servers), chosen).move(place)}
     side = moved_side(of_sides.get("client"), of_sides.get("server"))
-    move, verdict = of_sides[side], "more" if of_both.ratio > 1 else "less"
+    move = of_sides[side]
     return Factor(
         dimension=shared.trait.dimension,
         value=shared.trait.value,
@@ -201,5 +223,5 @@ def _factor(
         explained=explained,
         words=shared.trait.words,
         alike=tuple(trait.words for trait in shared.others),
-        moved=sum(cell.verdict == verdict for cell, has in zip(judged, shared.cells, strict=True) if has),
+        moved=_moved(shared, judged, of_both.ratio),
     )

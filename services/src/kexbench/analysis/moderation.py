@@ -8,6 +8,7 @@ by their degrees of freedom, and its t has the degrees of freedom of both.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -76,11 +77,7 @@ def _excess(logs: Vector, freedoms: Vector, prior: float) -> tuple[float, float]
     """By how much the log variances differ more than under a prior of so many degrees of freedom, and the prior's log
     variance that fits best."""
     kinds, kind = np.unique(freedoms, return_inverse=True)
-    expected = np.log(scipy.special.fdtri(kinds[:, np.newaxis], prior, _TAILS[np.newaxis, :]))
-    bounds = np.log(scipy.special.fdtri(kinds[:, np.newaxis], prior, np.array([_KEPT])))
-    expected = np.clip(expected, bounds[:, :1], bounds[:, 1:])
-    means, spreads = expected.mean(axis=1)[kind], expected.var(axis=1)[kind]
-    low, high = bounds[kind, 0], bounds[kind, 1]
+    low, high, means, spreads = np.array([_expected(float(freedom), prior) for freedom in kinds]).T[:, kind]
     place = float(np.median(logs - means))
     for _ in range(30):
         step = float((np.clip(logs - place, low, high) - means).mean())
@@ -90,6 +87,14 @@ def _excess(logs: Vector, freedoms: Vector, prior: float) -> tuple[float, float]
     cut = np.clip(logs - place, low, high) - means
     doubt = 1 + (_DOUBT / len(logs)) ** 2
     return float((cut**2).mean() * doubt - spreads.mean()), place
+
+
+@lru_cache(maxsize=10_000)
+def _expected(freedom: float, prior: float) -> tuple[float, float, float, float]:
+    """Of a log variance around the prior's: where it is cut, and its mean and variance then."""
+    low, high = np.log(scipy.special.fdtri(freedom, prior, _KEPT))
+    logs = np.clip(np.log(scipy.special.fdtri(freedom, prior, _TAILS)), low, high)
+    return float(low), float(high), float(logs.mean()), float(logs.var())
 
 
 def _above(ratios: Vector, freedoms: Vector, prior: float) -> Vector:

@@ -59,16 +59,26 @@ class Shared:
 
 
 def shared_traits(cases: Sequence[Case], hosts: Sequence[str]) -> list[Shared]:
-    """What two cells or more have; first what all have."""
+    """What two cells or more have, first what all have, last what two or more have not."""
     having: dict[Trait, list[int]] = {Trait(EVERY_CASE, EVERY_CASE, EVERY_CASE): list(range(len(cases)))}
     for place, (case, host) in enumerate(zip(cases, hosts, strict=True)):
         for trait in (*_traits(case), Trait("host kind", host, host)):
             having.setdefault(trait, []).append(place)
     alike: dict[tuple[int, ...], list[Trait]] = {}
-    for trait in sorted(having, key=lambda trait: _ORDER.index(trait.dimension)):
+    ordered = sorted(having, key=lambda trait: _ORDER.index(trait.dimension))
+    for trait in ordered:
         if len(having[trait]) > 1:
             alike.setdefault(tuple(having[trait]), []).append(trait)
+    for trait in ordered:
+        others = tuple(place for place in range(len(cases)) if place not in set(having[trait]))
+        if len(others) > 1:
+            alike.setdefault(others, [_without(trait)])
     return [_shared(traits, cells, len(cases)) for cells, traits in alike.items()]
+
+
+def _without(trait: Trait) -> Trait:
+    words = trait.words.removeprefix("an ").removeprefix("a ")
+    return Trait(trait.dimension, f"not {trait.value}", f"no {words}")
 
 
 def _shared(traits: Sequence[Trait], places: Sequence[int], count: int) -> Shared:

@@ -1,0 +1,241 @@
+"""A matrix judged as a whole: planted moves are found with their size, nothing else is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kexbench.analysis.detectable import smallest_detectable_change
+from kexbench.analysis.estimates import compare
+from kexbench.analysis.moves import LogMove, Sample, moderated
+from kexbench.analysis.upgrade import ONE_JOB, judge, moved_side
+from kexbench.domain.cases import Case
+from kexbench.domain.upgrades import Move, UpgradeCell
+from tests.analysis.matrices import MATRIX, a_cell, a_matrix
+
+
+def rsa_signs(case: Case) -> tuple[float, float]:
+    return (0.1 if case.rsa_bits and case.resumption == "none" else 0.0), 0.0
+
+
+def verdicts(judged: tuple[UpgradeCell, ...]) -> list[str]:
+    return [cell.verdict for cell in judged]
+
+
+def test_planted_moves_are_found_with_their_size_and_side_and_nothing_else_is() -> None:
+    judged = judge(a_matrix(rsa_signs, invocations=20))
+    assert [cell.case_id for cell in judged] == [case.case_id for case in MATRIX]
+    assert verdicts(judged)[:4] == ["more"] * 4
+    assert not {"more", "less"} & set(verdicts(judged)[4:])
+    for cell in judged[:4]:
+        assert cell.move is not None
+        assert cell.move.low < 1.06 < cell.move.high
+        assert cell.server is not None
+        assert cell.server.ratio == pytest.approx(1.1, abs=0.01)
+        assert moved_side(cell.client, cell.server) == "server"
+        assert cell.paired
+        assert cell.q is not None
+        assert cell.q < 0.001
+
+
+def test_less_noise_shows_that_costs_are_the_same() -> None:
+    assert set(verdicts(judge(a_matrix(noise=0.001)))) == {"same"}
+
+
+def test_what_is_cheaper_is_less() -> None:
+    assert verdicts(judge(a_matrix(lambda _: (-0.1, -0.1)))) == ["less"] * len(MATRIX)
+
+
+def test_a_move_below_what_is_relevant_is_none_however_sure() -> None:
+    cells = a_matrix(lambda _: (0.008, 0.008), noise=0.0005)
+    assert set(verdicts(judge(cells))) == {"more"}
+    assert set(verdicts(judge(cells, relevant=0.02))) == {"same"}
+
+
+def test_a_move_below_the_layout_floor_is_not_called_one() -> None:
+    random = np.random.default_rng(1)
+    cells = [
+        a_cell(case, random, server=0.03, client=0.03, noise=0.001, floor=floor)
+        for case in MATRIX
+        for floor in (0, 0.05)
+    ]
+    judged = judge(cells)
+    assert verdicts(judged) == ["more", "unresolved"] * len(MATRIX)
+    assert {cell.resolves for cell in judged[1::2]} == {0.05}
+
+
+def test_what_is_unlike_is_shown_and_never_judged() -> None:
+    random = np.random.default_rng(1)
+    cells = [a_cell(case, random, server=0.5, client=0.5, unlike=place == 0) for place, case in enumerate(MATRIX)]
+    judged = judge(cells)
+    assert verdicts(judged) == ["unlike"] + ["more"] * 7
+    assert (judged[0].move, judged[0].server, judged[0].q, judged[0].resolves) == (None, None, None, None)
+    assert judged[0].before_ns == pytest.approx(1000, rel=0.2)
+    assert judged[1:] == judge(cells[1:])
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_cell_alone_has_the_interval_of_every_other_comparison(paired: bool) -> None:
+    cell = a_cell(MATRIX[0], np.random.default_rng(1), server=0.02, jobs=1, paired=paired)
+    expected, found = compare(cell.after["both"], cell.before["both"]), judge([cell])[0]
+    assert expected is not None
+    assert found.move is not None
+    assert (found.move.ratio, found.move.low, found.move.high) == pytest.approx(
+        (expected.ratio, expected.low, expected.high)
+    )
+    assert found.paired is paired
+
+
+def test_a_cell_alone_resolves_what_as_many_invocations_of_its_noise_detect() -> None:
+    cell = a_cell(MATRIX[0], np.random.default_rng(1), invocations=30, noise=0.01, jobs=1)
+    # Two sides of 600 and 400, each with 1% noise, in two versions: sqrt(0.6^2 + 0.4^2) sqrt(2) % a pair.
+    expected = smallest_detectable_change(0.01 * np.sqrt(0.52 * 2), 30)
+    assert judge([cell])[0].resolves == pytest.approx(expected, rel=0.3)
+
+
+def test_a_matrix_resolves_more_than_its_cells_alone() -> None:
+    cells = a_matrix(invocations=3)
+    alone = [judge([cell])[0].resolves or 0.0 for cell in cells]
+    together = [cell.resolves or 0.0 for cell in judge(cells)]
+    assert np.median(together) < np.median(alone) / 2
+
+
+@pytest.mark.parametrize("invocations", [0, 1, 2])
+def test_fewer_than_three_invocations_say_nothing(invocations: int) -> None:
+    random = np.random.default_rng(1)
+    cells = [a_cell(MATRIX[0], random, invocations=invocations), *a_matrix()]
+    found = judge(cells)[0]
+    assert (found.verdict, found.move, found.q, found.resolves) == ("unresolved", None, None, None)
+    assert found.invocations == invocations
+    assert (found.before_ns is None) is (invocations == 0)
+
+
+def test_a_side_that_nobody_measured_has_no_move() -> None:
+    cell = a_cell(MATRIX[0], np.random.default_rng(1))
+    found = judge([type(cell)(**{**vars(cell), "before": {"both": cell.before["both"]}})])[0]
+    assert found.move is not None
+    assert (found.client, found.server) == (None, None)
+
+
+def test_one_job_is_told_and_two_are_not() -> None:
+    random = np.random.default_rng(1)
+    one, two = judge([a_cell(MATRIX[0], random, jobs=1), a_cell(MATRIX[1], random, jobs=2)])
+    assert (one.warnings, two.warnings) == ((ONE_JOB,), ())
+
+
+def test_a_noisy_host_kind_does_not_blur_a_quiet_one() -> None:
+    random = np.random.default_rng(1)
+    quiet = [a_cell(case, random) for case in MATRIX]
+    noisy = [a_cell(case, random, noise=0.1, pool="noisy") for case in MATRIX]
+    assert [cell.move for cell in judge([*quiet, *noisy])[:8]] == [cell.move for cell in judge(quiet)]
+
+
+def test_no_cells_are_no_trouble() -> None:
+    assert judge([]) == ()
+
+
+def test_no_noise_is_no_trouble() -> None:
+    def constant(cost: float) -> dict[str, list[float]]:
+        return {f"run/{number % 2}/{number}": [cost] * 3 for number in range(5)}
+
+    cell = a_cell(MATRIX[0], np.random.default_rng(1))
+    cells = [
+        type(cell)(**{**vars(cell), "before": {"both": constant(100)}, "after": {"both": constant(after)}})
+        for after in (100, 100, 100, 103)
+    ]
+    judged = judge(cells)
+    assert verdicts(judged) == ["same", "same", "same", "more"]
+    assert judged[3].move is not None
+    assert (judged[3].move.low, judged[3].move.high) == pytest.approx((1.03, 1.03))
+
+
+@settings(max_examples=20)
+@given(st.floats(0.001, 1000), st.integers(0, 100))
+def test_the_unit_of_the_costs_does_not_matter(scale: float, seed: int) -> None:
+    cells = a_matrix(rsa_signs, seed=seed, invocations=5)
+    scaled = [
+        type(cell)(
+            **{
+                **vars(cell),
+                **{
+                    version: {
+                        side: {key: [value * scale for value in values] for key, values in batches.items()}
+                        for side, batches in getattr(cell, version).items()
+                    }
+                    for version in ("before", "after")
+                },
+            }
+        )
+        for cell in cells
+    ]
+    for before, after in zip(judge(cells), judge(scaled), strict=True):
+        assert before.move is not None
+        assert after.move is not None
+        assert vars(after.move) == pytest.approx(vars(before.move), rel=1e-4)
+
+
+def missed(samples: list[Sample]) -> list[bool]:
+    return [move.chance < 0.05 for move in moderated(samples)]
+
+
+@pytest.mark.parametrize("heavy", [False, True], ids=["normal", "heavy"])
+@pytest.mark.parametrize(("count", "cells"), [(3, 8), (10, 1), (10, 40)])
+def test_intervals_hold_the_truth_about_as_often_as_they_claim(heavy: bool, count: int, cells: int) -> None:
+    """1200 cells: their share has a standard error of 0.6%. `python -m bench.comparison` has more of them."""
+    random = np.random.default_rng(7)
+    wrong: list[bool] = []
+    for _ in range(1200 // cells):
+        logs = random.standard_t(4, (cells, count)) if heavy else random.standard_normal((cells, count))
+        wrong += missed([Sample(one, ("",) * count, trimmed=True) for one in logs])
+    assert 0.02 < np.mean(wrong) < 0.08
+
+
+@pytest.mark.parametrize("jobs", [2, 5])
+def test_what_jobs_differ_by_is_in_the_interval(jobs: int) -> None:
+    """Jobs differ by as much as invocations do. Without the jobs' part ten invocations in two jobs are wrong in 40%."""
+    random = np.random.default_rng(8)
+    names = tuple(str(number % jobs) for number in range(10))
+    wrong: list[bool] = []
+    for _ in range(30):
+        logs = random.standard_normal((40, 10)) + random.standard_normal((40, jobs))[:, np.arange(10) % jobs]
+        wrong += missed([Sample(one, names, trimmed=True) for one in logs])
+    assert np.mean(wrong) < 0.10
+
+
+@given(st.lists(st.lists(st.floats(-0.1, 0.1), min_size=6, max_size=6), min_size=1, max_size=8))
+def test_jobs_never_make_an_interval_shorter(matrix: list[list[float]]) -> None:
+    def reaches(names: tuple[str, ...]) -> list[float]:
+        found: list[LogMove] = moderated([Sample(np.array(logs), names, trimmed=True) for logs in matrix])
+        return [high - low for low, high in (move.bounds() for move in found)]
+
+    for one, two in zip(reaches(("a",) * 6), reaches(("a", "b") * 3), strict=True):
+        assert two >= one * (1 - 1e-9)
+
+
+def test_one_wild_invocation_in_ten_hardly_moves_a_cell_of_a_matrix() -> None:
+    random = np.random.default_rng(9)
+    calm = random.normal(0, 0.01, (20, 10))
+    wild = calm.copy()
+    wild[0, 0] = 5.0
+    names = ("",) * 10
+    without, found = (moderated([Sample(one, names, trimmed=True) for one in logs])[0] for logs in (calm, wild))
+    assert found.centre == pytest.approx(without.centre, abs=0.006)
+    assert found.error < 2 * without.error
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "side"),
+    [
+        ((1.0, 0.99, 1.01), (1.1, 1.09, 1.11), "server"),
+        ((1.1, 1.09, 1.11), (1.0, 0.99, 1.01), "client"),
+        ((1.1, 1.09, 1.11), (1.1, 1.09, 1.11), "both"),
+        ((1.01, 1.009, 1.011), (1.1, 1.09, 1.11), "server"),
+        ((1.003, 1.002, 1.004), (1.004, 1.003, 1.005), "both"),
+        (None, (1.1, 1.09, 1.11), "both"),
+    ],
+)
+def test_a_side_moved_where_the_other_did_not(
+    client: tuple[float, float, float] | None, server: tuple[float, float, float], side: str
+) -> None:
+    moves = [None if one is None else Move(ratio=one[0], low=one[1], high=one[2]) for one in (client, server)]
+    assert moved_side(*moves) == side
