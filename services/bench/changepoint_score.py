@@ -1,7 +1,7 @@
 """How good a change-point detector is on labelled histories (data/changepoints).
 
-A change found within five points of a labelled one is a hit; each of the two is used once, nearest pairs first. Labels that
-nobody could find, and places to ignore, count neither as missed nor as false alarms.
+A change found within five points of a labelled one is a hit; each of the two is used once, nearest pairs first. Labels
+that nobody could find, and places to ignore, count neither as missed nor as false alarms.
 """
 
 import gzip
@@ -119,7 +119,7 @@ def score(series: Sequence[LabelledSeries], found: Sequence[Sequence[int]]) -> S
 
 
 def delays(detect: Detector, series: Sequence[LabelledSeries], limit: int = 60) -> list[float]:
-    """How many points of the new level it takes to find each of the first `limit` clear steps; inf where it never is."""
+    """How many points of the new level it takes to find each of the first `limit` clear steps, inf where it is not."""
     return [
         next(
             (float(after) for after in LOOKED_AFTER if after <= room and _found_by(detect, one, label, after)), math.inf

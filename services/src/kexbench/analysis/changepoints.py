@@ -1,9 +1,11 @@
 """Where the level of a history changed: a new version's cost, in the first place.
 
-Three stages: each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py),
-and here what a step must be beyond that to be told of. docs/statistics.md has the whole in prose, with its sources.
+Each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py),
+those that pass by themselves (changepoints_passing.py), and here what a step must be beyond that to be told of.
+docs/statistics.md has the whole in prose, with its sources.
 """
 
+import itertools
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -11,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.changepoints_fit import steps_of
-from kexbench.analysis.changepoints_screen import middle, noise_of, places_of, without_spikes
+from kexbench.analysis.changepoints_passing import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
+from kexbench.analysis.changepoints_screen import PLACE_Z, WIDTHS, middle, noise_of, places_of, without_spikes
 from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.rounds import Vector
 
@@ -19,25 +22,15 @@ ANNOTATE, ALERT = 5.5, 7.0
 """How many standard errors a step must be, to be shown in a chart and to raise suspicion."""
 LEAST_POINTS = 4
 """A history of fewer has no noise to speak of, and so no change."""
-LEAST_AFTER = 2
-"""The change at the last point alone is left to the comparison of the two versions."""
-WINDOW = 40
-"""So many points before and after a change tell its ratio."""
-ALIKE = 0.3
-"""Two steps are of one size that differ by less than this share of it."""
-BRIEF = 3
-BRIEF_SCATTER = 0.5
-CLEAR = 6.0
-CLEAR_SWITCHES = 3
-SWITCHES = 2
-"""So often there and back makes a switch of two levels."""
+LEAST_AFTER = 3
+"""A change at the last two points is left to the comparison of the two versions: two outliers in a row are not rare."""
 _GRAIN = 1e-9
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """The index of the first value after the change, the level after it relative to that before, and the step in standard
-    errors, negative where the level fell."""
+    """The index of the first value after the change, the level after it relative to that before, and the step in
+    standard errors, negative where the level fell."""
 
     index: int
     ratio: float
@@ -53,23 +46,84 @@ def change_points(
 ) -> list[ChangePoint]:
     """The changes of level in a history of positive values, in order.
 
-    `errors` are the values' standard errors, where replicates told them. At each of the `resets`, the index of the first
-    value on another host or harness, the history begins anew: nothing is compared across it. `strict` is the level of alerts.
+    `errors` are the values' standard errors, where replicates told them. At each of the `resets`, the index of the
+    first value on another host or harness, the history begins anew: nothing is compared across it. `strict` is the
+    level of alerts. ValueError where a value is not above zero, with its place.
     """
     series = _checked(values)
     uncertain = None if errors is None else _relative(errors, series)
     logs = np.log(series)
-    found: list[ChangePoint] = []
     edges = [0, *sorted({index for index in resets if 0 < index < len(series)}), len(series)]
-    for begin, end in zip(edges, edges[1:], strict=False):
-        piece = None if uncertain is None else uncertain[begin:end]
-        found += [
-            ChangePoint(begin + each.index, each.ratio, each.z) for each in _of_piece(logs[begin:end], piece, strict)
-        ]
-    return found
+    return [
+        change
+        for begin, end in itertools.pairwise(edges)
+        for change in _of_piece(logs[begin:end], None if uncertain is None else uncertain[begin:end], strict, begin)
+    ]
 
 
-def _of_piece(logs: Vector, errors: "Vector | None", strict: bool) -> list[ChangePoint]:
+class History:
+    """A history that grows, and its changes so far.
+
+    All since the last reset is judged again where the last points stray from the level that they continue, and
+    otherwise each time it has grown by an eighth. So most points cost a few sums; and the changes are those that
+    `change_points` finds in the whole, or will be at the latest when an eighth more has come, and eight points.
+    """
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.change_points: list[ChangePoint] = []
+        self.judged = 0
+        """How often all was judged, for those who count."""
+        self._strict = strict
+        self._before: list[ChangePoint] = []
+        self._begin = 0
+        self._logs: list[float] = []
+        self._errors: list[float | None] = []
+        self._due = LEAST_POINTS
+        self._level, self._noise = 0.0, math.inf
+
+    def __len__(self) -> int:
+        return self._begin + len(self._logs)
+
+    def append(self, value: float, error: float | None = None, *, reset: bool = False) -> None:
+        """One more value; with `reset` it is the first on another host or harness."""
+        series = _checked([value])
+        uncertain = None if error is None else float(_relative([error], series)[0])
+        if reset:
+            self._before, self._begin = self.change_points, len(self)
+            self._logs, self._errors = [], []
+            self._due, self._noise = LEAST_POINTS, math.inf
+        self._logs.append(math.log(value))
+        self._errors.append(uncertain)
+        if len(self._logs) >= self._due or self._strays():
+            self._judge()
+
+    def _judge(self) -> None:
+        count = len(self._logs)
+        logs = np.array(self._logs)
+        # An error that is not known is taken for none, once others are known.
+        known = any(error is not None for error in self._errors)
+        errors = np.array([error or 0.0 for error in self._errors]) if known else None
+        found = _of_piece(logs, errors, self._strict, self._begin)
+        self.change_points = [*self._before, *found]
+        self.judged += 1
+        since = found[-1].index - self._begin if found else 0
+        self._level = middle(logs[max(since, count - WINDOW) :])
+        self._noise = float(noise_of(logs, errors)[-1])
+        self._due = count + 8 + count // 8
+
+    def _strays(self) -> bool:
+        """Whether the mean of the last points, outliers drawn in, is far from the level."""
+        reach = 3 * self._noise
+        last = [max(-reach, min(reach, value - self._level)) for value in self._logs[-WIDTHS[-1] :]]
+        total = 0.0
+        for number, value in enumerate(reversed(last), 1):
+            total += value
+            if number in WIDTHS and abs(total) > PLACE_Z * self._noise * math.sqrt(number):
+                return True
+        return False
+
+
+def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -> list[ChangePoint]:
     if len(logs) < LEAST_POINTS:
         return []
     # Rounded, so that the same history in another unit is the same to the last bit.
@@ -80,54 +134,15 @@ def _of_piece(logs: Vector, errors: "Vector | None", strict: bool) -> list[Chang
     if not places:
         return []
     steps = steps_of(calm, noise, places)
-    sizes = _sizes(logs, steps.places)
-    usual = middle(noise)
-    passing = switches_of(sizes, usual) | bursts_of(logs, steps.places, sizes)
+    sizes = sizes_of(logs, steps.places)
+    drifting, bursts = slopes_of(calm, steps.places), bursts_of(logs, steps.places, sizes)
+    passing = drifting | bursts | switches_of(sizes, middle(noise))
     level = ALERT if strict else ANNOTATE
     return [
-        ChangePoint(place, math.exp(size), z)
+        ChangePoint(begin + place, math.exp(size), z)
         for number, (place, z, size) in enumerate(zip(steps.places, steps.z, sizes, strict=True))
         if len(logs) - place >= LEAST_AFTER and abs(z) >= level and abs(size) >= RELEVANT and number not in passing
     ]
-
-
-def _sizes(logs: Vector, places: Sequence[int]) -> list[float]:
-    """The difference of the medians after and before each place, of at most 40 points each."""
-    edges = [0, *places, len(logs)]
-    return [
-        float(
-            np.median(logs[place : min(after, place + WINDOW)]) - np.median(logs[max(before, place - WINDOW) : place])
-        )
-        for before, place, after in zip(edges, places, edges[2:], strict=False)
-    ]
-
-
-def switches_of(sizes: Sequence[float], noise: float) -> set[int]:
-    """Which steps are a host's switching between the same two levels: up and down again by the same, several times."""
-    pairs = [
-        (number, (abs(first) + abs(second)) / 2)
-        for number, (first, second) in enumerate(zip(sizes, sizes[1:], strict=False))
-        if abs(first + second) <= ALIKE * max(abs(first), abs(second))
-    ]
-    found: set[int] = set()
-    for number, size in pairs:
-        if sum(abs(other - size) <= ALIKE * max(other, size) for _, other in pairs) >= (
-            SWITCHES if size < CLEAR * noise else CLEAR_SWITCHES
-        ):
-            found |= {number, number + 1}
-    return found
-
-
-def bursts_of(logs: Vector, places: Sequence[int], sizes: Sequence[float]) -> set[int]:
-    """Which steps lead to a few outliers in a row and back: what is as short as that and scatters is no level."""
-    found: set[int] = set()
-    for number, (first, second) in enumerate(zip(sizes, sizes[1:], strict=False)):
-        level = logs[places[number] : places[number + 1]]
-        height = max(abs(first), abs(second))
-        back = abs(first + second) <= ALIKE * height
-        if len(level) <= BRIEF and back and float(np.ptp(level)) > BRIEF_SCATTER * height:
-            found |= {number, number + 1}
-    return found
 
 
 def _checked(values: Sequence[float]) -> Vector:

@@ -1,21 +1,25 @@
 """Which of the places are changes: steps in noise that may have a memory.
 
 A history is steps plus stationary noise: a part that is forgotten from one point to the next, and one that fades, by a
-factor `memory` a point (nodes that stay a while, drift, neighbours on the host). Each pair of memory and share of the fading
-part is fitted with ever fewer of the places, by generalised least squares; the pair and the steps with the least
+factor `memory` a point (nodes that stay a while, drift, neighbours on the host). Each pair of memory and share of the
+fading part is fitted with ever fewer of the places, by generalised least squares; the pair and the steps with the least
 penalised deviance are the answer. So a machine that switches back and forth is noise with a memory where that explains
-the series with less, and steps where those do. The model is that of DeCAFS (Romano, Rigaill, Runge & Fearnhead 2022).
+the series with less, and steps where those do. The model is close to that of DeCAFS (Romano, Rigaill, Runge & Fearnhead
+2022).
 
 The noise is taken as circulant, so that its covariance is diagonal after a Fourier transform (Whittle 1953).
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kexbench.analysis.rounds import Vector
 
+Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+"""Of two dimensions and three: by model and place, and by model and pairs of places."""
 MEMORIES = (0.6, 0.85, 0.97)
 SHARES = (0.3, 0.6, 1.0)
 MODELS = ((0.0, 0.0), *((memory, share) for memory in MEMORIES for share in SHARES))
@@ -88,10 +92,10 @@ class _Stage:
 
     left: int
     costs: Vector
-    slopes: "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
-    spread: "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
+    slopes: Numbers
+    spread: Numbers
     rest: Vector
-    gone: "np.ndarray[tuple[int, int], np.dtype[np.bool_]]"
+    gone: "np.ndarray[Any, np.dtype[np.bool_]]"
 
 
 def _grams(

@@ -1,4 +1,4 @@
-"""Where a history may have changed: the noise of each of its points, outliers drawn in, and the places worth a closer look.
+"""Where a history may have changed: the noise of each of its points, outliers drawn in, and places worth a closer look.
 
 Everything here is cheap and errs on the side of too many places; changepoints_fit.py decides.
 """
@@ -25,8 +25,8 @@ _UNEVEN = 1.6
 
 
 def noise_of(logs: Vector, errors: "Vector | None") -> Vector:
-    """The standard deviation of each point: of the whole from the median absolute difference of successive points, which
-    no step moves, times that of its surroundings where these are clearly calmer or wilder.
+    """The standard deviation of each point: that of the whole, from the median absolute difference of successive
+    points, which no step moves, and another where the surroundings are clearly calmer or wilder.
 
     Where replicates told the standard `errors` of the points, what is left of the whole's variance after a usual error
     is common to all points, and each has its own error besides.

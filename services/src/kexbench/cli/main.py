@@ -2,6 +2,7 @@
 
 Exit status: 0 done, 1 it could not be done, 2 the command line was wrong, 130 cancelled. `catalogue check`: 3 there
 is something new. `compare`, and `upgrade --fail-on-regression`: 3 something costs more. `bisect`: 4 it cannot say.
+`analyze`: 2 a line of the input was wrong.
 """
 
 import sys
@@ -19,6 +20,7 @@ VERBS = {
     "plan": "plan:plan",
     "compare": "compare:compare",
     "upgrade": "upgrade:upgrade",
+    "analyze": "analyze:app",
     "bisect": "bisect:bisect",
     "bisections": "bisections:app",
     "backfill": "backfill:backfill",
