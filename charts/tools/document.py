@@ -15,6 +15,10 @@ from typing import Any
 import yaml
 
 _QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i)?$"
+_HAPPENINGS = [
+    *("raised", "grew", "fixed", "stale", "acknowledged", "confirmed", "ignored", "wrong", "reopened", "assigned"),
+    *("noted", "due", "improved"),
+]
 _DEFINITIONS: dict[str, Any] = {
     "cidr": {"type": "string", "pattern": r"^[0-9a-fA-F.:]+/[0-9]{1,3}$"},
     "pool": {
@@ -29,6 +33,29 @@ _DEFINITIONS: dict[str, Any] = {
             "cpus": {"type": "integer", "minimum": 1, "description": "whole CPUs of a job's pod"},
             "memory": {"type": "string", "pattern": "^[1-9][0-9]*(Ki|Mi|Gi|Ti)$", "description": "of a job's pod"},
             "notes": {"type": "string"},
+        },
+    },
+    "channel": {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["name", "urlFile"],
+        "properties": {
+            "name": {"type": "string", "pattern": "^[a-z0-9-]{1,63}$", "description": "what specs name it by"},
+            "urlFile": {
+                "type": "string",
+                "pattern": "^/",
+                "description": "holds the address for apprise; in one of channelSecrets",
+            },
+            "events": {
+                "type": "array",
+                "minItems": 1,
+                "uniqueItems": True,
+                "items": {"enum": _HAPPENINGS},
+                "description": "raised, fixed and stale where left out",
+            },
+            "digest": {"enum": ["none", "daily"], "description": "daily: all of a day in one message"},
+            "digestHour": {"type": "integer", "minimum": 0, "maximum": 23, "description": "in UTC; 7 where left out"},
+            "mostPerHour": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "20 where left out"},
         },
     },
     "port": {"type": "integer", "minimum": 1, "maximum": 65535},

@@ -14,6 +14,7 @@ from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
 from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.material import MaterialFiles
+from kexbench.domain.notifications import Happening, Link, Notification, Sending, SendingState
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
@@ -376,6 +377,38 @@ def a_judgement(run_id: str = "one", *, minutes: float = 0) -> Judgement:
         ended_at=NOON,
         upgrades=(upgrade,),
         host_moves=(moved,),
+    )
+
+
+def a_notification(number: int = 0, *, channel: str = "crypto-team", minutes: float | None = None) -> Notification:
+    """Of the alert's event of this number."""
+    alert_id = a_cause().alert_id
+    return Notification(
+        notification_id=Notification.id_of(alert_id, number, channel),
+        channel=channel,
+        happening=Happening.RAISED,
+        alert_id=alert_id,
+        number=number,
+        created_at=NOON + timedelta(minutes=number if minutes is None else minutes),
+        title=f"thing {number}",
+        text=f"what happened: {number}",
+        markdown=f"what happened: `{number}`",
+        links=(Link(text="The alert", path=f"/alerts/{alert_id}"),),
+    )
+
+
+def a_sending(
+    *notifications: Notification, state: SendingState = SendingState.SENT, minutes: float = 0, said: str = ""
+) -> Sending:
+    """At sending these together, so many minutes after noon."""
+    ids = tuple(one.notification_id for one in notifications)
+    return Sending(
+        message_id=Sending.id_of(ids),
+        channel=notifications[0].channel,
+        notification_ids=ids,
+        at=NOON + timedelta(minutes=minutes),
+        state=state,
+        said=said,
     )
 
 

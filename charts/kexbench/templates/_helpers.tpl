@@ -117,6 +117,10 @@ capabilities:
 - name: KEXBENCH_REPOSITORIES
   value: /etc/kexbench/repositories/repositories.yaml
 {{- end }}
+{{- if .Values.channels }}
+- name: KEXBENCH_CHANNELS
+  value: /etc/kexbench/channels/channels.yaml
+{{- end }}
 {{- if .Values.ingress.enabled }}
 - name: KEXBENCH_PUBLIC_URL
   value: {{ ternary "https" "http" (ne .Values.ingress.tlsSecret "") }}://{{ .Values.ingress.host }}
@@ -148,6 +152,11 @@ capabilities:
   readOnly: true
 {{- end }}
 {{- end }}
+{{- if .Values.channels }}
+- name: channels
+  mountPath: /etc/kexbench/channels
+  readOnly: true
+{{- end }}
 {{- end -}}
 
 {{- define "kexbench.configVolumes" -}}
@@ -168,11 +177,16 @@ capabilities:
     defaultMode: 0440
 {{- end }}
 {{- end }}
+{{- if .Values.channels }}
+- name: channels
+  configMap:
+    name: {{ include "kexbench.fullname" . }}-channels
+{{- end }}
 {{- end -}}
 
 {{/* Pods start anew when what they read at their start has changed. */}}
 {{- define "kexbench.configChecksum" -}}
-kexbench.dev/config: {{ list (toYaml .Values.pools) (toYaml .Values.repositories) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
+kexbench.dev/config: {{ list (toYaml .Values.pools) (toYaml .Values.repositories) (toYaml .Values.channels) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
 {{- end -}}
 
 {{- define "kexbench.egressDns" -}}

@@ -14,6 +14,7 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
+from kexbench.planning.channels import Channels
 from kexbench.planning.pools import Pools
 from kexbench.planning.repositories import Repositories
 from kexbench.planning.spec import Catalogue, Spec
@@ -27,6 +28,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "catalogue": Catalogue,
     "pools": Pools,
     "repositories": Repositories,
+    "channels": Channels,
     "plan": Plan,
     "ticket": Ticket,
     "invocation": Invocation,
@@ -67,7 +69,7 @@ class _AsWritten(GenerateJsonSchema):
         return {**super().float_schema(schema), "type": ["number", "string"], "pattern": "^[0-9.]+$"}
 
 
-_WRITTEN = ("benchmark", "catalogue", "pools", "repositories")
+_WRITTEN = ("benchmark", "catalogue", "pools", "repositories", "channels")
 
 
 def generated_files() -> dict[str, str]:

@@ -34,8 +34,11 @@ class Settings(BaseSettings):
     )
     pools: Path | None = Field(None, description="the pools of a cluster; default: this machine alone")
     repositories: Path | None = Field(None, description="what is watched; default: repositories.yaml in home, if any")
+    channels: Path | None = Field(
+        None, description="where people are told of alerts; default: channels.yaml in home, if any"
+    )
     public_url: str | None = Field(
-        None, description="where people reach the pages; links of commit statuses lead there"
+        None, description="where people reach the pages; links of commit statuses and notifications lead there"
     )
     watch_interval_s: float = Field(10.0, gt=0, description="between two looks at the watched repositories")
     cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")
@@ -48,6 +51,11 @@ class Settings(BaseSettings):
     builder_service_account: str = Field("kexbench-builder", description="of pods that build kits, in that namespace")
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
     submitters: str = Field("", description="who may ask for runs on a cluster: namespace:name, with commas between")
+
+    @property
+    def pages_url(self) -> str:
+        """Where people reach the pages, as far as anybody said."""
+        return self.public_url or self.api_url or f"http://{self.host}:{self.port}"
 
     @property
     def store_dsn(self) -> str:

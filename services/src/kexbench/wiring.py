@@ -19,6 +19,7 @@ from kexbench.execution.folder import RunFolder, run_folders
 from kexbench.kits import Shelf, WorkerSource, Workshop, default_providers
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.channels import ConfiguredChannel, read_channels
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
     from kexbench.api.dependencies import LocalSupplies, Supplies
     from kexbench.api.webhooks import Doorbell
+    from kexbench.notify.port import Channel
 
 
 class Installation:
@@ -64,6 +66,19 @@ class Installation:
         named, usual = self.settings.repositories, self.settings.home / "repositories.yaml"
         path = named or (usual if usual.is_file() else None)
         return read_repositories(_text(path), str(path)) if path else ()
+
+    def channels(self) -> tuple[ConfiguredChannel, ...]:
+        """Those that people are told at. Raises DocumentError."""
+        named, usual = self.settings.channels, self.settings.home / "channels.yaml"
+        path = named or (usual if usual.is_file() else None)
+        return read_channels(_text(path), str(path)) if path else ()
+
+    def opened_channels(self) -> dict[str, Channel]:
+        """The same by their names, to send to. Raises DocumentError."""
+        from kexbench.notify.apprise_channel import AppriseChannel
+
+        found = self.channels()
+        return {one.rule.name: AppriseChannel(one.address) for one in found}
 
     def doorbell(self) -> Doorbell:
         """Of the repositories whose webhooks have a secret."""

@@ -16,6 +16,7 @@ from kexbench.api.tokens import TokenError
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
+from kexbench.domain.notifications import ChannelRule
 from kexbench.domain.plans import Isolation, Plan
 from kexbench.domain.runs import JobAttempt, Run
 from kexbench.kits.depot import Depot
@@ -134,16 +135,22 @@ def an_attempt(run: Run, *, uid: str = "uid-1", attempt: int = 1, host: HostFact
 
 
 def cluster_app(
-    store: ClickHouseStore, folder: Path, pages: Path | None = None, doorbell: Doorbell | None = None
+    store: ClickHouseStore,
+    folder: Path,
+    pages: Path | None = None,
+    doorbell: Doorbell | None = None,
+    channels: Collection[ChannelRule] = (),
 ) -> FastAPI:
     """An application that has a cluster; `folder` gets its kits and material."""
     depot, material = Depot(folder / "kits", WORKER), MaterialShelf(folder / "material")
     supplies = Supplies(depot, material, planner(), lambda: POOLS, lambda _: [LIBRARY_REPOSITORY])
-    return create_app(store, Names(), pages, supplies, doorbell)
+    return create_app(store, Names(), pages, supplies, doorbell, channels=channels)
 
 
-def cluster_api(store: ClickHouseStore, client_of: ClientOf, folder: Path) -> ClusterApi:
-    app = cluster_app(store, folder)
+def cluster_api(
+    store: ClickHouseStore, client_of: ClientOf, folder: Path, channels: Collection[ChannelRule] = ()
+) -> ClusterApi:
+    app = cluster_app(store, folder, channels=channels)
     http = client_of(app)
     http.base_url = httpx.URL(f"http://test{API_PREFIX}")
     return ClusterApi(http, app.state.supplies.depot, store, folder)

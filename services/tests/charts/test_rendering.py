@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from kexbench.planning.catalogue import read_catalogue
+from kexbench.planning.channels import read_channels
 from kexbench.planning.repositories import read_repositories
 from kexbench.settings import Settings
 from tests.charts.test_chart import CHART, ROOT
@@ -195,6 +196,13 @@ def test_the_mounted_repositories_are_some_that_the_service_reads(tools: Tools) 
     [mounted] = [found for found in maps if name_of(found).endswith("repositories")]
     (repository,) = read_repositories(mounted["data"]["repositories.yaml"], "repositories.yaml")
     assert repository.branches == ("main", "next")
+
+
+def test_the_mounted_channels_are_some_that_the_service_reads(tools: Tools) -> None:
+    maps = of_kind(tools.render(CHART / "ci" / "ingress-and-monitoring.yaml"), "ConfigMap")
+    [mounted] = [found for found in maps if name_of(found).endswith("channels")]
+    found = read_channels(mounted["data"]["channels.yaml"], "channels.yaml")
+    assert [(one.rule.name, one.rule.digest_hour) for one in found] == [("crypto-team", None), ("crypto-daily", 6)]
 
 
 def test_pods_start_anew_when_a_pool_has_changed(tools: Tools, tmp_path: Path) -> None:

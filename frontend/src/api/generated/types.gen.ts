@@ -380,6 +380,29 @@ export type ToldCommit = {
 };
 
 /**
+ * Link
+ */
+export type Link = {
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Path
+     *
+     * of the pages, from their root
+     */
+    path: string;
+};
+
+/**
+ * Happening
+ *
+ * What people are told of. All but two are what an event does to an alert.
+ */
+export type Happening = 'raised' | 'grew' | 'fixed' | 'stale' | 'acknowledged' | 'confirmed' | 'ignored' | 'wrong' | 'reopened' | 'assigned' | 'noted' | 'due' | 'improved';
+
+/**
  * Timer
  *
  * What a worker knew of its clocks when it started: what reading them costs, and whether they are real.
@@ -2602,6 +2625,87 @@ export type OpenRun = {
      * in their order; each that is `queued` begins another series
      */
     events: Array<RunEvent>;
+};
+
+/**
+ * NotificationView
+ *
+ * One thing that is told at one channel, and whether it got there.
+ */
+export type NotificationView = {
+    /**
+     * Notification Id
+     */
+    notification_id: string;
+    /**
+     * Channel
+     */
+    channel: string;
+    happening: Happening;
+    /**
+     * Alert Id
+     *
+     * empty where it is of no alert
+     */
+    alert_id: string;
+    /**
+     * Created At
+     */
+    created_at: string;
+    /**
+     * Title
+     */
+    title: string;
+    /**
+     * Text
+     */
+    text: string;
+    /**
+     * Links
+     */
+    links: Array<Link>;
+    /**
+     * State
+     */
+    state: 'waiting' | 'sent' | 'given up';
+    /**
+     * Tries
+     */
+    tries: number;
+    /**
+     * At
+     *
+     * when it was sent, or tried last; null if it never was
+     */
+    at: string | null;
+    /**
+     * Detail
+     *
+     * why it isn't there yet, and when it is tried again
+     */
+    detail: string;
+};
+
+/**
+ * NotificationPage
+ */
+export type NotificationPage = {
+    /**
+     * Notifications
+     */
+    notifications: Array<NotificationView>;
+    /**
+     * Channels
+     *
+     * names of those that are configured
+     */
+    channels: Array<string>;
+    /**
+     * Next Before
+     *
+     * pass as `before` for the next page; null at the end
+     */
+    next_before: string | null;
 };
 
 /**
@@ -6064,3 +6168,67 @@ export type JudgementResponses = {
 };
 
 export type JudgementResponse = JudgementResponses[keyof JudgementResponses];
+
+export type NotificationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Limit
+         */
+        limit?: number;
+        /**
+         * Before
+         *
+         * only what came before this
+         */
+        before?: string | null;
+    };
+    url: '/api/v1/notifications';
+};
+
+export type NotificationsErrors = {
+    /**
+     * Nobody is known by this token
+     */
+    401: Problem;
+    /**
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type NotificationsError = NotificationsErrors[keyof NotificationsErrors];
+
+export type NotificationsResponses = {
+    /**
+     * Successful Response
+     */
+    200: NotificationPage;
+};
+
+export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];

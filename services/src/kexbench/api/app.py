@@ -23,6 +23,7 @@ from kexbench.api import (
     following,
     lab,
     monitoring,
+    notifications,
     queueing,
     reading,
     scheduling,
@@ -47,7 +48,7 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts),
+    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts, notifications),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
@@ -104,10 +105,11 @@ def create_app(
     supplies: Supplies | LocalSupplies | None = None,
     doorbell: Doorbell | None = None,
     catalogue: Callable[[], Catalogue] = _no_catalogue,
+    channels: notifications.Channels = (),
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
-    ring; `catalogue` is the one that is installed."""
+    ring; `catalogue` is the one that is installed; `channels` are where people are told of alerts."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -119,7 +121,7 @@ def create_app(
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
-    app.state.doorbell, app.state.catalogue = doorbell, catalogue
+    app.state.doorbell, app.state.catalogue, app.state.channels = doorbell, catalogue, channels
     app.state.verdicts = Verdicts(store)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:

@@ -23,11 +23,12 @@ _log = logging.getLogger(__name__)
 def dispatch(
     once: Annotated[bool, typer.Option("--once", help="Look at every open run once, act, and end.")] = False,
 ) -> None:
-    """Submit the jobs of queued runs to a cluster and tell the API what becomes of them, and have the specs of new
-    commits measured. Any number may run: one acts.
+    """Submit the jobs of queued runs to a cluster and tell the API what becomes of them, have the specs of new
+    commits measured, and tell people of alerts. Any number may run: one acts.
 
     What it needs to know, the environment says: KEXBENCH_API_URL, KEXBENCH_TOKEN_FILE, KEXBENCH_POOLS,
-    KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE; KEXBENCH_REPOSITORIES where any are watched. It finds the cluster as
+    KEXBENCH_RUNNER_IMAGE, KEXBENCH_BUILDER_IMAGE; KEXBENCH_REPOSITORIES where any are watched, KEXBENCH_CHANNELS
+    where people are told of alerts. It finds the cluster as
     the pod it runs in, or as KUBECONFIG says.
 
     Examples:
@@ -36,6 +37,7 @@ def dispatch(
         kexbench dispatch --once
     """
     # Here, since the clients of Kubernetes, Argo and git take a second to import and other commands never need them.
+    from kexbench import notifier  # noqa: PLC0415
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
     from kexbench.watch.control import ApiControl  # noqa: PLC0415
     from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
@@ -58,14 +60,15 @@ def dispatch(
         dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher,
         closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=_PATIENCE_S)) as api,
     ):
-        control = ApiControl(api)
+        control, outbox = ApiControl(api), notifier.ApiControl(api)
         if once:
             with watcher_of(installation, control, _log.info) as watcher:
                 announcer = announcer_of(installation, control, _log.info)
-                answered = [dispatcher.once(), watcher.once(), announcer.once()]
+                sender = notifier.sender_of(installation, outbox, _log.info)
+                answered = [dispatcher.once(), watcher.once(), announcer.once(), sender is None or sender.once()]
             raise typer.Exit(0 if all(answered) else 1)
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: ending.set())
-        with watching(installation, control, _log.info):
+        with watching(installation, control, _log.info), notifier.notifying(installation, outbox, _log.info):
             dispatcher.run(ending)

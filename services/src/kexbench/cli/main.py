@@ -35,6 +35,7 @@ VERBS = {
     "schedules": "schedules:app",
     "commits": "commits:commits",
     "alerts": "alerts:app",
+    "notify": "notify:app",
     "dispatch": "dispatch:dispatch",
     "token": "cluster:token",
     "migrate": "cluster:migrate",

@@ -1,5 +1,6 @@
 """`kexbench serve`: the dashboard and the API, until a signal ends it."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -19,7 +20,8 @@ def serve(
 ) -> None:
     """Serve the dashboard and the API from this machine's store, and measure what is queued there.
 
-    New commits of the repositories that are watched queue their specs. Ctrl-C ends it after the invocation under way;
+    New commits of the repositories that are watched queue their specs, and people are told of alerts at the channels
+    that are named. Ctrl-C ends it after the invocation under way;
     the run goes on with the next `kexbench serve`.
 
     Examples:
@@ -40,9 +42,11 @@ def serve(
         service.run()
         return
     # Here, since git takes a moment to import and other commands never need it.
+    from kexbench import notifier  # noqa: PLC0415
     from kexbench.watch.control import OwnControl  # noqa: PLC0415
     from kexbench.watch.wiring import watching  # noqa: PLC0415
 
     control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
-    with watching(installation, control, say):
+    outbox = notifier.OwnControl(service.store, service.channels, lambda: datetime.now(UTC))
+    with watching(installation, control, say), notifier.notifying(installation, outbox, say):
         service.run(Measurer(installation, service.store, say))

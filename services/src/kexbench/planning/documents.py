@@ -164,6 +164,20 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
         return None, [_explain(document, model, detail) for detail in error.errors(include_url=False)]
 
 
+def same_names(document: Document, place: str) -> list[Fault]:
+    """The entries of a list whose names others have already, checked even where other parts are at fault."""
+    faults = []
+    names: set[str] = set()
+    entries = document.value.get(place)
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, str) and name in names:
+            faults.append(document.fault((place, index, "name"), f"'{name}' is given twice"))
+        if isinstance(name, str):
+            names.add(name)
+    return faults
+
+
 def closest(word: str, choices: list[str]) -> str:
     """` (did you mean 'x'?)` for the choice nearest to a misspelt word, or nothing."""
     from rapidfuzz import fuzz, process  # noqa: PLC0415 (few documents have a fault)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kexbench.domain.pools import Architecture, Memory, Pool, PoolName, contradiction
-from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
+from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, same_names, validate
 from kexbench.planning.written import Written
 
 MAX_POOLS = 200
@@ -58,17 +58,11 @@ def read_pools(text: str, file: str) -> tuple[Pool, ...]:
 
 def _inconsistent(document: Document) -> list[Fault]:
     """What no field tells by itself, checked even where other parts of the document are at fault."""
-    faults = []
-    names: set[str] = set()
+    faults = same_names(document, "pools")
     entries = document.value.get("pools")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
         if not isinstance(entry, dict):
             continue
-        name = entry.get("name")
-        if isinstance(name, str) and name in names:
-            faults.append(document.fault(("pools", index, "name"), f"'{name}' is given twice"))
-        if isinstance(name, str):
-            names.add(name)
         tolerations = entry.get("tolerations")
         for position, toleration in enumerate(tolerations if isinstance(tolerations, list) else []):
             if not isinstance(toleration, dict):

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from kexbench.domain.forges import ForgeConfig
 from kexbench.domain.repositories import PullRequests, Repository, RepositoryName
-from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
+from kexbench.planning.documents import DocumentError, parse_document, same_names, validate
 from kexbench.planning.written import Distinct, Written
 
 MAX_REPOSITORIES = 100
@@ -100,7 +100,7 @@ def read_repositories(text: str, file: str) -> tuple[Repository, ...]:
     """The repositories in the order of the file. Raises DocumentError with every fault."""
     document = parse_document(text, file)
     written, faults = validate(document, Repositories)
-    faults += _same_names(document)
+    faults += same_names(document, "repositories")
     if written is None or faults:
         raise DocumentError(file, faults)
     return tuple(
@@ -114,16 +114,3 @@ def read_repositories(text: str, file: str) -> tuple[Repository, ...]:
         )
         for entry in written.repositories
     )
-
-
-def _same_names(document: Document) -> list[Fault]:
-    faults = []
-    names: set[str] = set()
-    entries = document.value.get("repositories")
-    for index, entry in enumerate(entries if isinstance(entries, list) else []):
-        name = entry.get("name") if isinstance(entry, dict) else None
-        if isinstance(name, str) and name in names:
-            faults.append(document.fault(("repositories", index, "name"), f"'{name}' is given twice"))
-        if isinstance(name, str):
-            names.add(name)
-    return faults

@@ -86,7 +86,9 @@ class Service:
         pages = settings.pages if (settings.pages / "index.html").is_file() else None
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
-        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell, installation.catalogue)
+        self.channels = tuple(channel.rule for channel in installation.channels())
+        catalogue, channels = installation.catalogue, self.channels
+        app = create_app(self.store, gatekeeper, pages, supplies, self.doorbell, catalogue, channels)
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = _Server(config)
 

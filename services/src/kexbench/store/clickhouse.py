@@ -10,6 +10,7 @@ from kexbench.store.bisections import BisectionTables
 from kexbench.store.judgements import JudgementTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.measured import MeasuredTables
+from kexbench.store.notifications import NotificationTables
 from kexbench.store.runs import RunTables
 from kexbench.store.triggers import TriggerTables
 
@@ -20,6 +21,7 @@ class ClickHouseStore(
     BisectionTables,
     AlertTables,
     JudgementTables,
+    NotificationTables,
     MeasuredTables,
     AppearanceTables,
     LevelTables,

@@ -13,6 +13,7 @@ from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.judgements import Judgement
 from kexbench.domain.library_commits import LibraryCommit
+from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
@@ -345,6 +346,31 @@ class Store(Protocol):
 
     def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
         """Newest first."""
+        ...
+
+    def add_notifications(self, notifications: Sequence[Notification]) -> None:
+        """All of them, or none."""
+        ...
+
+    def notifications(self, limit: int, before: datetime | None = None) -> list[Notification]:
+        """Newest first; more than `limit` where the last ones are of the same moment."""
+        ...
+
+    def notified(self, notification_ids: Collection[str]) -> set[str]:
+        """Those of some ids that there are notifications of."""
+        ...
+
+    def untold_events(self, since: datetime) -> list[tuple[str, int]]:
+        """Alert and number of the events since then that no channel has a notification of."""
+        ...
+
+    def open_notifications(self, most_tries: int) -> list[Notification]:
+        """Those that were not sent, nor tried so often; the oldest first."""
+        ...
+
+    def add_sending(self, sending: Sending) -> None: ...
+    def sendings(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Sending]:
+        """Of these notifications, and any other since a moment; in their order."""
         ...
 
     def run(self, run_id: str) -> Run | None: ...

@@ -56,8 +56,7 @@ def watcher_of(installation: Installation, control: WatchControl, say: Callable[
 
 def announcer_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Announcer:
     """Raises DocumentError for wrong repositories."""
-    settings = installation.settings
-    pages = settings.public_url or settings.api_url or f"http://{settings.host}:{settings.port}"
+    pages = installation.settings.pages_url
     return Announcer(control, forges_of(installation), pages, lambda: datetime.now(UTC), say)
 
 

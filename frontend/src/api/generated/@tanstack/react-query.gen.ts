@@ -3,8 +3,8 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen';
-import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, upgradeReport, upgrades, verdict } from '../sdk.gen';
-import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, UpgradeReportData, UpgradeReportError, UpgradeReportResponse, UpgradesData, UpgradesError, UpgradesResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
+import { alert, alerts, bisection, bisections, commits, exportSamples, filters, followed, health, jobOrder, judgement, judgements, kit, knownKits, material, matrix, notifications, openRun, openRuns, type Options, qualifications, queue, repositoryHeads, rings, run, runs, scaling, schedules, series, storedByJob, storedInvocations, subjects, upgradeReport, upgrades, verdict } from '../sdk.gen';
+import type { AlertData, AlertError, AlertResponse, AlertsData, AlertsError, AlertsResponse, BisectionData, BisectionError, BisectionResponse, BisectionsData, BisectionsError, BisectionsResponse, CommitsData, CommitsError, CommitsResponse, ExportSamplesData, ExportSamplesError, FiltersData, FiltersError, FiltersResponse, FollowedData, FollowedError, FollowedResponse, HealthData, HealthError, HealthResponse, JobOrderData, JobOrderError, JobOrderResponse, JudgementData, JudgementError, JudgementResponse, JudgementsData, JudgementsError, JudgementsResponse, KitData, KitError, KnownKitsData, KnownKitsError, KnownKitsResponse, MaterialData, MaterialError, MatrixData, MatrixError, MatrixResponse, NotificationsData, NotificationsError, NotificationsResponse, OpenRunData, OpenRunError, OpenRunResponse, OpenRunsData, OpenRunsError, OpenRunsResponse, QualificationsData, QualificationsError, QualificationsResponse, QueueData, QueueError, QueueResponse, RepositoryHeadsData, RepositoryHeadsError, RepositoryHeadsResponse, RingsData, RingsError, RingsResponse, RunData, RunError, RunResponse, RunsData, RunsError, RunsResponse, ScalingData, ScalingError, ScalingResponse, SchedulesData, SchedulesError, SchedulesResponse, SeriesData, SeriesError, SeriesResponse, StoredByJobData, StoredByJobError, StoredByJobResponse, StoredInvocationsData, StoredInvocationsError, StoredInvocationsResponse, SubjectsData, SubjectsError, SubjectsResponse, UpgradeReportData, UpgradeReportError, UpgradeReportResponse, UpgradesData, UpgradesError, UpgradesResponse, VerdictData, VerdictError, VerdictResponse } from '../types.gen';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -699,4 +699,24 @@ export const judgementOptions = (options: Options<JudgementData>) => queryOption
         return data;
     },
     queryKey: judgementQueryKey(options)
+});
+
+export const notificationsQueryKey = (options?: Options<NotificationsData>) => createQueryKey('notifications', options);
+
+/**
+ * Notifications
+ *
+ * What people were or are to be told of alerts, newest first, and how far each is.
+ */
+export const notificationsOptions = (options?: Options<NotificationsData>) => queryOptions<NotificationsResponse, NotificationsError, NotificationsResponse, ReturnType<typeof notificationsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await notifications({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: notificationsQueryKey(options)
 });

@@ -1,0 +1,196 @@
+"""The sender: what is due gets to its channel and is noted, through trouble of channels, of the API, and kills."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from kexbench.domain.notifications import ChannelRule, Sending, SendingState
+from kexbench.notifier import ApiControl, Control, ControlError, OwnControl, Sender
+from kexbench.notify.apprise_channel import KEY_HEADER, AppriseChannel
+from kexbench.notify.port import Channel, Letter
+from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import StoreError
+from kexbench.uplink import Uplink
+from tests.api.cluster import cluster_app
+from tests.builders import NOON, a_notification
+from tests.notify.conftest import SECRET, Webhook, hook
+from tests.notify.fake import FakeChannel
+from tests.serving import serving
+
+__all__ = ["hook"]
+pytestmark = pytest.mark.xdist_group("store")
+TEAM, OTHER = ChannelRule(name="crypto-team"), ChannelRule(name="other")
+PAGES = "https://kexbench.example"
+
+
+@dataclass
+class Stage:
+    """An outbox with a clock, and a channel that notes what it is sent."""
+
+    store: ClickHouseStore
+    now: datetime = NOON
+    rules: tuple[ChannelRule, ...] = (TEAM, OTHER)
+    channel: FakeChannel = field(default_factory=FakeChannel)
+    other: FakeChannel = field(default_factory=FakeChannel)
+    said: list[str] = field(default_factory=list)
+
+    def control(self) -> Control:
+        return OwnControl(self.store, self.rules, lambda: self.now)
+
+    def sender(self, control: Control | None = None, **channels: Channel) -> Sender:
+        known = channels or {"crypto-team": self.channel, "other": self.other}
+        return Sender(control or self.control(), known, PAGES, self.said.append)
+
+    def happens(self, *numbers: int, channel: str = "crypto-team") -> None:
+        self.store.add_notifications([a_notification(number, channel=channel, minutes=0) for number in numbers])
+
+    def keys(self) -> list[str]:
+        return [letter.key for letter in self.channel.letters]
+
+
+@pytest.fixture
+def stage(empty_store: ClickHouseStore) -> Stage:
+    return Stage(empty_store)
+
+
+class DyingControl:
+    """Implements Control, and dies where a process may be killed."""
+
+    def __init__(self, inner: Control, notes: int) -> None:
+        self.inner = inner
+        self.notes = notes
+        self.next = inner.next
+
+    def note(self, sending: Sending) -> None:
+        if not self.notes:
+            raise InterruptedError
+        self.notes -= 1
+        self.inner.note(sending)
+
+
+def test_what_is_due_gets_to_its_channel_once_with_links_to_the_pages(stage: Stage) -> None:
+    stage.happens(0, 1)
+    stage.happens(0, channel="other")
+    sender = stage.sender()
+    for _ in range(2):
+        assert sender.once()
+    assert sorted(letter.title for letter in stage.channel.letters) == ["thing 0", "thing 1"]
+    assert f"{PAGES}/alerts/" in stage.channel.letters[0].text
+    assert len(stage.other.letters) == 1
+    assert stage.said == []
+
+
+def test_a_channel_that_refuses_holds_up_no_other_and_is_tried_again_later(stage: Stage) -> None:
+    stage.happens(0)
+    stage.happens(0, channel="other")
+    stage.channel.refusal = "no such room"
+    sender = stage.sender()
+    assert sender.once()
+    assert (stage.keys(), len(stage.other.letters), stage.said) == ([], 1, ["channel crypto-team: no such room"])
+    stage.channel.refusal = ""
+    stage.now += timedelta(minutes=2)
+    assert sender.once()
+    assert stage.keys() == [a_notification(0).notification_id]
+
+
+@pytest.mark.parametrize("notes", [0, 1])
+def test_killed_between_a_message_and_its_note_the_next_one_sends_it_again_with_the_same_key(
+    stage: Stage, notes: int
+) -> None:
+    stage.happens(0, 1)
+    with pytest.raises(InterruptedError):
+        stage.sender(DyingControl(stage.control(), notes)).once()
+    first = stage.keys()
+    assert len(first) == notes + 1
+    stage.now += timedelta(minutes=11)
+    assert stage.sender().once()
+    again = stage.keys()[len(first) :]
+    assert again.count(first[-1]) == 1, "nobody knew whether it arrived"
+    assert not set(again) & set(first[:-1])
+    assert set(stage.keys()) == {a_notification(number).notification_id for number in (0, 1)}
+
+
+def test_what_could_not_be_noted_is_noted_before_anything_else_and_not_sent_again(stage: Stage) -> None:
+    stage.happens(0, 1)
+
+    class Away(DyingControl):
+        def note(self, sending: Sending) -> None:
+            if self.notes:
+                self.notes -= 1
+                raise ControlError("the API: no route to host")
+            self.inner.note(sending)
+
+    sender = stage.sender(Away(stage.control(), notes=3))
+    for _ in range(3):
+        assert not sender.once()
+    assert len(stage.keys()) == 1
+    assert stage.said == ["notifications: the API: no route to host"]
+    stage.now += timedelta(days=1)
+    assert sender.once()
+    assert sorted(stage.keys()) == sorted(a_notification(number).notification_id for number in (0, 1))
+
+
+def test_a_store_that_refuses_is_told_and_nothing_is_sent(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreError("the store refused a query")
+
+    monkeypatch.setattr(stage.store, "untold_events", refuse)
+    sender = stage.sender()
+    assert not sender.once()
+    assert stage.said == ["notifications: the store refused a query"]
+
+
+def test_a_channel_that_only_the_api_knows_is_told_as_a_reason(stage: Stage) -> None:
+    stage.happens(0)
+    assert stage.sender(None, other=stage.other).once()
+    (sending,) = [one for one in stage.store.sendings([], NOON) if one.state is SendingState.FAILED]
+    assert "give both processes the same channels" in sending.said
+
+
+def test_it_ends_between_two_messages_when_it_is_asked_to(stage: Stage) -> None:
+    ending = Event()
+
+    class Last(FakeChannel):
+        def send(self, letter: Letter) -> None:
+            super().send(letter)
+            ending.set()
+
+    last = Last()
+    stage.happens(0, 1, 2)
+    sender = stage.sender(None, **{"crypto-team": last})
+    sender.run(ending, 3600)
+    assert len(last.letters) == 1
+    waiting = stage.store.open_notifications(20)
+    assert len(waiting) == 2
+
+
+@pytest.fixture
+def uplink(stage: Stage, tmp_path: Path) -> Iterator[Uplink]:
+    """To the API of a cluster, over a socket."""
+    (tmp_path / "token").write_text("dispatcher")
+    app = cluster_app(stage.store, tmp_path / "api", channels=stage.rules)
+    with serving(app) as url, closing(Uplink(url, tmp_path / "token", stage.said.append, patience_s=5)) as found:
+        yield found
+
+
+def test_over_the_api_a_webhook_is_told_with_the_key_and_nobody_reads_its_address(
+    stage: Stage, uplink: Uplink, hook: Webhook
+) -> None:
+    stage.happens(0)
+    channel = AppriseChannel(hook.address())
+    sender = stage.sender(ApiControl(uplink), **{"crypto-team": channel})
+    hook.status, hook.answer = 403, SECRET.encode()
+    assert sender.once()
+    assert len(hook.posted) == 1
+    listed = uplink.send("GET", "/notifications").text
+    assert "error=403" in listed
+    assert SECRET not in listed + "".join(stage.said)
+    (posted,) = hook.posted
+    assert posted.headers[KEY_HEADER] == a_notification(0).notification_id
+    assert sender.once(), "nothing is due before a minute has passed"
+    assert len(hook.posted) == 1
