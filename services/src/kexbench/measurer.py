@@ -51,7 +51,7 @@ class Measurer:
         self._installation = installation
         self._store = store
         self._supplies: Supplies | LocalSupplies = installation.supplies(store)
-        self._analyst = Analyst(store, self._supplies, clock)
+        self._analyst = Analyst(store, self._supplies, clock, say)
         self._say = say
         self._clock = clock
         self._ending = Event()

@@ -6,6 +6,7 @@ in the same: first the run that is asked for or the event of an alert, both once
 judgement that says so.
 """
 
+import logging
 from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from threading import Lock
@@ -23,7 +24,7 @@ from kexbench.api.reading import sentinel_view
 from kexbench.api.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.api.staleness import StaleSpec, findings, over, stale_spec, untold
 from kexbench.domain.alerts import ANALYST, UNSETTLED, Alert, AlertAction, AlertKind, AlertRule, alert_of, status_of
-from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
+from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement, UpgradeOutcome
 from kexbench.domain.runs import Run
 from kexbench.domain.upgrades import Move
 from kexbench.planning.rules import rule_of
@@ -34,6 +35,7 @@ RECENT_JUDGEMENTS = 500
 LOOKS_AT_CLOCK = timedelta(minutes=1)
 """Between two looks at what is stale."""
 _TICK = timedelta(milliseconds=1)
+_log = logging.getLogger(__name__)
 _advancing = Lock()
 """What an analyst decides rests on what it has read, which another one must not change meanwhile. Runs are queued and
 people handle alerts all the while: `one_at_a_time` is held for each write alone."""
@@ -47,8 +49,10 @@ class Analyst:
         store: Store,
         supplies: Supplies | LocalSupplies,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        say: Callable[[str], None] = _log.info,
     ) -> None:
         self._store = store
+        self._say = say
         self._supplies = supplies
         self._clock = clock
         self._looked_at: datetime | None = None
@@ -79,7 +83,7 @@ class Analyst:
             asked = [one for one in earlier.upgrades if one.outcome == "confirming"] if earlier else []
             upgrades = (*asked, *self._screened(Watched(run, rule, ended)))
             self._mend(upgrades, rule)
-        self._store.add_judgement(
+        self._note(
             Judgement(
                 run_id=run.run_id,
                 spec_name=run.plan.spec_name,
@@ -119,7 +123,12 @@ class Analyst:
             return
         self._mend(upgrades, rule)
         later = {"upgrades": upgrades, "at": self._now_behind(judgement)}
-        self._store.add_judgement(judgement.model_copy(update=later))
+        self._note(judgement.model_copy(update=later))
+
+    def _note(self, judgement: Judgement) -> None:
+        self._store.add_judgement(judgement)
+        told = [f"{one.before.label} → {one.after.version} {_told(one)}" for one in judgement.upgrades if _told(one)]
+        self._say(f"run {judgement.run_id} is judged: {'; '.join(told) or 'nothing is suspected'}")
 
     def _mend(self, judged: Collection[JudgedUpgrade], rule: AlertRule) -> None:
         """Mark what a version recovered from that was judged by now."""
@@ -137,8 +146,10 @@ class Analyst:
     def _mark_fixed(self, alert_id: str, version: str = "") -> None:
         with one_at_a_time:
             events = self._store.alert_events(alert_id)
-            if alert_of(events, self._clock()).status != "fixed":
-                add_event(self._store, next_event(events, AlertAction.FIXED, ANALYST, fixed_in=version))
+            if alert_of(events, self._clock()).status == "fixed":
+                return
+            add_event(self._store, next_event(events, AlertAction.FIXED, ANALYST, fixed_in=version))
+        self._say(f"alert {alert_id} is fixed{' in ' if version else ''}{version}")
 
     def _open_alerts(self, kind: AlertKind) -> list[Alert]:
         """Upgrades' that people have to do with; of what is stale also what they settled, since it may end."""
@@ -172,6 +183,7 @@ class Analyst:
         for cause, finding in findings(untold(stale, told)):
             with one_at_a_time:
                 add_finding(self._store, cause, finding)
+            self._say(f"alert {cause.alert_id}: {finding.sentence}")
         for alert_id in over(stale, told):
             self._mark_fixed(alert_id)
 
@@ -196,3 +208,15 @@ class Analyst:
         """The newest judgement counts, even where the clock was set back."""
         now = self._clock()
         return max(now, known.at + _TICK) if known else now
+
+
+def _told(upgrade: JudgedUpgrade) -> str:
+    """What became of it; nothing where there is nothing to tell."""
+    told: dict[UpgradeOutcome, str] = {
+        "quiet": "",
+        "confirming": f"is suspected, to be confirmed by run {upgrade.confirmation_run}",
+        "confirmed": f"costs more: alert {upgrade.alert_id}",
+        "not confirmed": "was suspected and not confirmed",
+        "cannot confirm": f"is suspected and cannot be confirmed: {upgrade.detail}",
+    }
+    return told[upgrade.outcome]

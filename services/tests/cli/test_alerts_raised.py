@@ -1,0 +1,74 @@
+"""From a run that `kexbench serve` measured to an alert and its end, through the queue, though the service is killed
+amid it. A version of the fake library costs 4% more on the server's side."""
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TIMEOUT_S, Cli, stock
+from tests.cli.queueing import Serving, serving
+from tests.conftest import FakeKit
+
+OLD, SLOW, MENDED, REBUILT = "1.0", "1.1+server_ns=312000+seed=2", "1.2+seed=3", "1.1+seed=4"
+RULE = "alerts: {{ relevant: {relevant}, confirmInvocations: 10, notify: [crypto-team] }}\n"
+
+
+@pytest.fixture
+def cli(cli: Cli, fake_kit: FakeKit) -> Cli:
+    """Whose shelf has the kits already."""
+    stock(cli, fake_kit, OLD, SLOW, MENDED, REBUILT)
+    return cli
+
+
+def watched(cli: Cli, name: str, *versions: str, relevant: str = "1%") -> str:
+    """A spec with a rule."""
+    path = Path(cli.spec(name, *versions, invocations=5))
+    path.write_text(path.read_text() + RULE.format(relevant=relevant))
+    return str(path)
+
+
+def judged(served: Serving, run_id: str) -> str:
+    """What is said of a run once it is judged."""
+    (line,) = served.hears(f"run {run_id} is judged: ")
+    return line.partition("is judged: ")[2]
+
+
+def test_a_planted_step_is_one_alert_told_once_and_fixed_when_a_later_version_goes_back(cli: Cli) -> None:
+    with serving(cli) as served:
+        run_id = served.submit(watched(cli, "watched", OLD, SLOW))
+        says = judged(served, run_id)
+        found = re.fullmatch(r"fake 1\.0 → 1\.1 is suspected, to be confirmed by run (once-[0-9a-f]{20})", says)
+        assert found, says
+        served.hears(f"measuring run {found[1]} of confirm-watched")
+        os.kill(served.process.pid, signal.SIGKILL)
+        served.process.wait(TIMEOUT_S)
+    with serving(cli) as served:
+        served.hears(f"run {found[1]}: finished")
+        says = judged(served, run_id)
+        (alert,) = served.ask("GET", "/alerts")["alerts"]
+        assert says == f"fake 1.0 → 1.1 costs more: alert {alert['alert_id']}"
+        assert (alert["status"], alert["cause"]["before"], alert["cause"]["after"]) == ("open", "1.0", "1.1")
+        assert "2 of 2 cases cost more, by 3." in alert["sentence"]
+        assert "server" in alert["sentence"]
+        shown = cli("alerts", "show", alert["alert_id"])
+        assert (shown.status, alert["sentence"] in " ".join(shown.out.split())) == (0, True)
+
+        again = served.submit(watched(cli, "watched", OLD, SLOW))
+        assert judged(served, again) == says, "it is known"
+        lenient = served.submit(watched(cli, "lenient", OLD, SLOW, relevant="8%"))
+        assert judged(served, lenient) == "nothing is suspected"
+        same = served.submit(watched(cli, "same", OLD, REBUILT))
+        assert judged(served, same) == "nothing is suspected"
+
+        later = served.submit(watched(cli, "watched", SLOW, MENDED))
+        served.hears(f"alert {alert['alert_id']} is fixed in 1.2")
+        assert judged(served, later) == "nothing is suspected"
+        detail = served.ask("GET", f"/alerts/{alert['alert_id']}")
+        assert [event["action"] for event in detail["events"]] == ["raised", "fixed"]
+        assert (detail["alert"]["status"], detail["alert"]["fixed_in"]) == ("fixed", "1.2")
+        assert len(served.ask("GET", "/alerts")["alerts"]) == 1
+        triggers = [run["trigger"] for run in served.ask("GET", "/runs")["runs"]]
+        assert sorted(triggers) == ["api"] * 5 + ["confirmation"]
