@@ -26,7 +26,7 @@ export function moveScale(moves: Move[]): MoveScale {
     const found = (Math.log(ratio) - first + room) / (last - first + 2 * room);
     return Math.min(1, Math.max(0, found));
   };
-  return { place, ticks: ticksBetween(Math.exp(first), Math.exp(last), place) };
+  return { place, ticks: ticksBetween(Math.exp(first - room), Math.exp(last + room), place) };
 }
 
 function ticksBetween(low: number, high: number, place: MoveScale["place"]): number[] {

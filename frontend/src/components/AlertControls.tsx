@@ -1,5 +1,7 @@
 // What may be done to an alert: each asks for what it needs and says what the reader had seen.
+import { useQuery } from "@tanstack/react-query";
 import { type AlertDetail, changeAlert } from "@/api/generated";
+import { filtersOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { knownToken } from "@/api/token";
 import { LOCAL } from "@/format";
 import { Failed } from "@/ui/Notes";
@@ -9,6 +11,8 @@ import { useAsking } from "./use-asking";
 
 export function AlertControls({ found: { alert, actions } }: { found: AlertDetail }) {
   const { alert_id, version } = alert;
+  const known = useQuery(filtersOptions()).data?.host_kinds ?? [];
+  const measured = alert.cells.length > 0 ? alert.cells : known;
   const { shown, press, close, send, isBusy, refusal, trouble } = useAsking(
     ({ action, form }: { action: Action; form?: FormData }) =>
       changeAlert({
@@ -35,7 +39,7 @@ export function AlertControls({ found: { alert, actions } }: { found: AlertDetai
         <TokenDialog
           title={actionTitle(action)}
           asksToken={shown.asksToken}
-          isLocal={alert.cells.every(({ pool }) => pool === LOCAL)}
+          isLocal={measured.every(({ pool }) => pool === LOCAL)}
           refusal={refusal}
           isBusy={isBusy}
           confirm={(form) => send({ action, form })}

@@ -140,8 +140,8 @@ function NothingYet() {
         measured again, and told only if that confirms it:
       </p>
       <pre>{EXAMPLE}</pre>
-      <p>What such a rule would have told of what is stored:</p>
-      <pre>kexbench alerts dry-run bench-specs/history.yaml</pre>
+      <p>A spec that has such a rule, over all tracked versions of the libraries:</p>
+      <pre>kexbench run bench-specs/history.yaml</pre>
     </Empty>
   );
 }
