@@ -1,7 +1,7 @@
 """Change points: what holds whatever the numbers, what is found and what is not, how good that is on labelled data."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bench import changepoint_score
 from kexbench.analysis.changepoints import LEAST_AFTER, change_points
 from kexbench.analysis.changepoints_passing import bursts_of, switches_of
+from kexbench.analysis.rounds import Vector
 
 POSITIVE = st.floats(min_value=1e-3, max_value=1e9, allow_nan=False)
 HISTORIES = st.lists(POSITIVE, max_size=120)
@@ -20,7 +21,7 @@ def indices(values: Sequence[float], **how: object) -> list[int]:
     return [change.index for change in change_points(values, **how)]  # type: ignore[arg-type]
 
 
-def noise(count: int, seed: int, size: float = 0.01) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def noise(count: int, seed: int, size: float = 0.01) -> Vector:
     return size * np.random.default_rng(seed).standard_normal(count)
 
 
@@ -52,23 +53,22 @@ def test_whatever_comes_the_answer_is_in_order_inside_and_strict_is_part_of_it(v
     assert set(indices(values, strict=True)) <= set(found)
 
 
-def memory(count: int, seed: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def memory(count: int, seed: int) -> Vector:
     fresh = noise(count, seed)
     for index in range(1, count):
         fresh[index] += 0.7 * fresh[index - 1]
     return fresh
 
 
-@pytest.mark.parametrize("kind", ["plain", "heavy tails", "with a memory"])
-def test_however_many_series_of_noise_are_added_none_alerts(kind: str) -> None:
+def heavy(count: int, seed: int) -> Vector:
+    return 0.01 * np.random.default_rng(seed).standard_t(3, count)
+
+
+@pytest.mark.parametrize("kind", [noise, heavy, memory])
+def test_however_many_series_of_noise_are_added_none_alerts(kind: Callable[[int, int], Vector]) -> None:
     for seed in range(40):
-        count = 60 + 7 * seed
-        logs = {
-            "plain": lambda count=count, seed=seed: noise(count, seed),
-            "heavy tails": lambda count=count, seed=seed: 0.01 * np.random.default_rng(seed).standard_t(3, count),
-            "with a memory": lambda count=count, seed=seed: memory(count, seed),
-        }[kind]()
-        assert indices(np.exp(logs).tolist(), strict=True) == [], (kind, seed)
+        logs = kind(60 + 7 * seed, seed)
+        assert indices(np.exp(logs).tolist(), strict=True) == [], seed
 
 
 def test_a_step_is_found_at_its_place_with_its_ratio() -> None:

@@ -59,7 +59,7 @@ def steps_of(logs: Vector, noise: Vector, places: list[int]) -> Steps:
     stages = []
     for left in range(many, -1, -1):
         rest = np.maximum(rest, 1e-12 * count)
-        spread = inverse[:, diagonal, diagonal]
+        spread: Numbers = np.asarray(inverse[:, diagonal, diagonal], dtype=float)
         costs = count * np.log(rest / count) + deviances
         stages.append(_Stage(left, costs, slopes, spread, rest, gone))
         if not left:

@@ -50,7 +50,18 @@ from kexbench.store.port import Store
 
 _ROUTES = (
     *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
-    *(scheduling, supplying, upgrades, uploading, webhooks, advancing, alerts, alert_dry_runs, notifications, scorecard),
+    *(
+        scheduling,
+        supplying,
+        upgrades,
+        uploading,
+        webhooks,
+        advancing,
+        alerts,
+        alert_dry_runs,
+        notifications,
+        scorecard,
+    ),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
