@@ -10,7 +10,8 @@ from kexbench.api.control import queue_run
 from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.alerts import Alert, alert_of
 from kexbench.domain.judgements import JudgedUpgrade
-from kexbench.domain.plans import Plan
+from kexbench.domain.kits import KitManifest
+from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
@@ -90,13 +91,20 @@ class Lab:
         run_id = f"{self.now:%Y%m%d-%H%M%S}-0a0b0c0d"
         return queue_run(self.store, run_id, trigger, spec, plan)
 
-    def measured(self, spec: str, trigger: Trigger = Trigger.API, only: Collection[str] = ()) -> Run:
-        return self.measure(self.asked(spec, trigger, only))
+    def measured(
+        self,
+        spec: str,
+        trigger: Trigger = Trigger.API,
+        only: Collection[str] = (),
+        sentinel: KitManifest | None = None,
+    ) -> Run:
+        return self.measure(self.asked(spec, trigger, only), sentinel=sentinel)
 
-    def measure(self, run: Run, state: RunState = RunState.FINISHED) -> Run:
+    def measure(self, run: Run, state: RunState = RunState.FINISHED, *, sentinel: KitManifest | None = None) -> Run:
         """What a measurer does, with the costs of the sources."""
         self.pass_time(minutes=1)
         kits = {one.reference: a_kit(one.reference) for one in run.plan.subjects}
+        kits |= {SENTINEL: sentinel} if sentinel else {}
         started = run.model_copy(update={"kits": kits, "host": HOST})
         self.store.add_run(started)
         found = [
@@ -129,7 +137,7 @@ class Lab:
 
     def cost(self, reference: str, case_id: str, number: int) -> list[float]:
         """With noise that is the same each time."""
-        source = reference.partition("@")[2]
+        source = reference.partition("@")[2] or reference
         factor = 1.0
         for part, own in self.costs.get(source, {}).items():
             factor *= own if part in case_id else 1

@@ -5,12 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kexbench.domain.alerts import AlertAction
+from kexbench.api.replaying import replay
+from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
+from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import fault_in
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.analysing import Fragile, Killed, Lab, a_spec
+from tests.builders import HOST, a_kit
 
 STEP = {"1.1": {"_dhe-rsa": 1.05}, "1.2": {}}
 """Version 1.1 costs 5% more in DHE-RSA."""
@@ -270,3 +273,47 @@ def test_an_analyst_with_nothing_to_do_reads_no_run_and_writes_nothing(lab: Lab)
 
 def no_pool(*_: object, **__: object) -> Plan:
     raise fault_in("kind: Benchmark", "confirm.yaml", (), "there is no pool 'local'")
+
+
+def test_a_step_that_only_the_history_shows_is_suspected_and_confirmed(lab: Lab) -> None:
+    lab.costs = {f"1.{minor}": {"_dhe-rsa": 1.04} for minor in range(5, 9)}
+    runs = []
+    for minor in range(9):
+        runs.append(lab.measured(a_spec(subjects=f"1.{minor}")))
+        lab.advance()
+    (confirming,) = lab.confirming()
+    assert [one.reference for one in confirming.plan.subjects] == ["fake@1.4", "fake@1.5"]
+    lab.settle()
+    (alert,) = lab.alerts()
+    assert (alert.cause.before, alert.cause.after, len(alert.cells)) == ("1.4", "1.5", 2)
+    assert sum(bool(lab.upgrades(run)) for run in runs) >= 1
+
+
+def test_a_host_that_moved_is_noted_with_the_run_and_is_no_alert(lab: Lab) -> None:
+    frozen = a_kit("openssl@system", version="3.0.2")
+    lab.measured(a_spec(), sentinel=frozen)
+    lab.costs["sentinel"] = {"": 1.03}
+    run = lab.measured(a_spec(), sentinel=frozen)
+    lab.settle()
+    judgement = lab.store.judgement(run.run_id)
+    assert judgement is not None
+    (moved,) = judgement.host_moves
+    assert (moved.pool, moved.cpu_model, moved.cases) == ("local", HOST.cpu, 7)
+    assert moved.move.ratio == pytest.approx(1.03, rel=0.001)
+    assert {alert.cause.kind for alert in lab.alerts()} == {AlertKind.UPGRADE}
+
+
+def test_what_a_rule_would_have_told_of_stored_runs(lab: Lab) -> None:
+    spec = a_spec()
+    lab.measured(a_spec(subjects="1.0, 1.1, 1.2", rule=""))
+    (told,) = replay(lab.store, spec).told
+    assert (told.before.version, told.after.version, told.outcome, told.cells) == ("1.0", "1.1", "suspected", 2)
+    assert "2 of 7 cases cost more" in told.sentence
+    assert replay(lab.store, a_spec(rule="alerts: { relevant: 8% }\n")).told == ()
+    assert replay(lab.store, a_spec("other")).runs == 0
+    lab.measured(spec)
+    lab.settle()
+    replayed = replay(lab.store, spec)
+    assert (replayed.runs, replayed.upgrades, [one.outcome for one in replayed.told]) == (2, 2, ["confirmed"])
+    with pytest.raises(DocumentError, match="alerts"):
+        replay(lab.store, a_spec(rule=""))

@@ -98,9 +98,8 @@ class Analyst:
         """The upgrades that the run measured, and those that it shows now though others measured them."""
         run, relevant = watched.run, watched.rule.relevant
         own = upgrades_of_run(self._store, run.run_id)
-        libraries = list(dict.fromkeys(upgrade.library for upgrade in own))
         suspected: dict[Upgrade, dict[HostCase, None]] = {upgrade: {} for upgrade in own}
-        for upgrade, cell in steps_in_histories(self._store, run, libraries, relevant):
+        for upgrade, cell in steps_in_histories(self._store, run, relevant):
             suspected.setdefault(upgrade, {})[cell] = None
         for upgrade, cells in suspected.items():
             before, after = upgrade.before.subject, upgrade.after.subject

@@ -4,6 +4,7 @@ the histories that a run went on with."""
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -22,21 +23,19 @@ _ERROR_OF_A_MEDIAN = float(np.sqrt(np.pi / 2))
 """Of normal noise, in standard errors of the mean."""
 
 
-def steps_in_histories(
-    store: Store, run: Run, libraries: Sequence[Library], relevant: float
-) -> Iterator[tuple[Upgrade, HostCase]]:
+def steps_in_histories(store: Store, run: Run, relevant: float) -> Iterator[tuple[Upgrade, HostCase]]:
     """Upgrades that cost relevantly more in a case on a host kind, at the level of alerts, as far as the newest point
     is of this run."""
     case_ids = [case.case_id for case in run.plan.cases]
+    libraries = tuple({subject.library for subject in run.plan.subjects})
     for kind in store.host_kinds(run.run_id):
-        rows = store.levels(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries)), case_ids)
+        rows = store.levels(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, libraries), case_ids)
         harness = store.harness_versions({row.run_id for row in rows})
         for line in _lines(rows):
             if line[-1].run_id != run.run_id:
                 continue
             for before, after in _steps(line, harness, relevant):
-                library: Library = next(one for one in libraries if one == after.subject.library)
-                upgrade = Upgrade.of(library, before.subject, after.subject)
+                upgrade = Upgrade.of(cast(Library, after.subject.library), before.subject, after.subject)
                 yield upgrade, (after.case_id, kind.pool, kind.cpu_model)
 
 
