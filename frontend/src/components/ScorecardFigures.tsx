@@ -9,7 +9,7 @@ export function ScorecardFigures({ table: { title, columns, rows } }: { table: S
     <>
       <h3>{title}</h3>
       <Frame label={title}>
-        <table className="numbers history tight">
+        <table className="numbers history tight figures">
           <thead>
             <tr>
               {columns.map((column) => (
