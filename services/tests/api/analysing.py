@@ -42,7 +42,7 @@ def planned(
     return make_plan(text, file, known, only=only, anywhere=anywhere, pools=("local", "arm"))
 
 
-class Killed(Exception):
+class Killed(BaseException):
     """As if the process were killed before a write."""
 
 

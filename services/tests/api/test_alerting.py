@@ -5,13 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kexbench.api import alerting
 from kexbench.api.replaying import replay
+from kexbench.api.screening import Upgrade
 from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import fault_in
 from kexbench.store.clickhouse import ClickHouseStore
+from kexbench.store.port import Store
 from tests.api.analysing import Fragile, Killed, Lab, a_spec
 from tests.builders import HOST, a_kit
 
@@ -269,6 +272,29 @@ def test_an_analyst_with_nothing_to_do_reads_no_run_and_writes_nothing(lab: Lab)
         lab.pass_time(minutes=2)
         analyst.advance()
     assert set(idle.read) == {"unjudged_runs", "waiting_judgements", "watched_specs", "progress", "alert_rows"}
+
+
+def test_a_run_that_cannot_be_judged_holds_up_no_other(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, sound = lab.measured(a_spec()), lab.measured(a_spec("other"))
+    known = alerting.upgrades_of_run
+
+    def of_one(store: Store, run_id: str) -> list[Upgrade]:
+        if run_id == broken.run_id:
+            raise ValueError("a number that nobody thought of")
+        return known(store, run_id)
+
+    monkeypatch.setattr(alerting, "upgrades_of_run", of_one)
+    analyst = lab.analyst()
+    for _ in range(2):
+        analyst.advance()
+    assert lab.upgrades(sound)[0].outcome == "confirming"
+    assert lab.store.judgement(broken.run_id) is None
+    assert [record.message for record in caplog.records] == [f"run {broken.run_id} cannot be judged"]
+    monkeypatch.undo()
+    lab.advance()
+    assert lab.upgrades(broken)[0].outcome == "confirming", "the next process tries again"
 
 
 def no_pool(*_: object, **__: object) -> Plan:

@@ -70,7 +70,7 @@ def test_the_cause_of_an_upgrade_names_sources_where_both_are_of_one_version() -
         ("confirming", True, True),
         ("not confirmed", True, False),
         ("cannot confirm", False, False),
-        ("confirmed", False, False),
+        ("confirmed", True, False),
         ("quiet", False, False),
     ],
 )

@@ -7,13 +7,14 @@ judgement that says so.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Lock
 
 from kexbench.api.alert_events import add_event, add_finding, next_event
 from kexbench.api.alerts import alerts_of
-from kexbench.api.confirming import Watched, judged_upgrade, settled
+from kexbench.api.confirming import Watched, has_come_on, judged_upgrade, settled
 from kexbench.api.control import one_at_a_time
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.fixing import Moves, fixed_in
@@ -28,7 +29,7 @@ from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement, Upgr
 from kexbench.domain.runs import Run
 from kexbench.domain.upgrades import Move
 from kexbench.planning.rules import rule_of
-from kexbench.store.port import EndedRunRow, Store
+from kexbench.store.port import EndedRunRow, RunProgress, Store, StoreError
 
 RECENT_JUDGEMENTS = 500
 """What is fixed is looked for in so many."""
@@ -56,6 +57,7 @@ class Analyst:
         self._supplies = supplies
         self._clock = clock
         self._looked_at: datetime | None = None
+        self._broken: set[str] = set()
         self._rules: dict[str, AlertRule | None] = {}
         """Of the newest run of each spec, by its id."""
 
@@ -65,12 +67,29 @@ class Analyst:
             return
         try:
             for ended in self._store.unjudged_runs():
-                self._judge(ended)
-            for judgement in self._store.waiting_judgements():
-                self._settle(judgement)
+                self._see_to(ended.run_id, partial(self._judge, ended))
+            waiting = self._store.waiting_judgements()
+            asked = [run_id for judgement in waiting for run_id in judgement.confirmation_runs]
+            progress = self._store.progress(asked) if asked else {}
+            for judgement in waiting:
+                if any(has_come_on(upgrade, progress) for upgrade in judgement.upgrades):
+                    self._see_to(judgement.run_id, partial(self._settle, judgement, progress))
             self._watch()
         finally:
             _advancing.release()
+
+    def _see_to(self, run_id: str, judge: Callable[[], None]) -> None:
+        """A fault of ours that one run brings out holds up neither others nor the queue. It is told once, and tried
+        again by the next process."""
+        if run_id in self._broken:
+            return
+        try:
+            judge()
+        except StoreError:
+            raise
+        except Exception:
+            self._broken.add(run_id)
+            _log.exception("run %s cannot be judged", run_id)
 
     def _judge(self, ended: EndedRunRow) -> None:
         run = self._store.run(ended.run_id)
@@ -107,19 +126,15 @@ class Analyst:
             more = dict.fromkeys(map(host_case, found.more())) | cells
             yield judged_upgrade(self._store, self._supplies, watched, upgrade, found, list(more))
 
-    def _settle(self, judgement: Judgement) -> None:
-        """Only what has changed is written, so that an alert which waits costs nothing."""
+    def _settle(self, judgement: Judgement, progress: Mapping[str, RunProgress]) -> None:
         run = self._store.run(judgement.run_id)
         rule = rule_of(run.spec_text) if run else None
         if rule is None:
             return
-        progress = self._store.progress(list(judgement.confirmation_runs))
         upgrades = tuple(
-            settled(self._store, judgement, upgrade, rule, progress) if upgrade.waits else upgrade
+            settled(self._store, judgement, upgrade, rule, progress) if has_come_on(upgrade, progress) else upgrade
             for upgrade in judgement.upgrades
         )
-        if upgrades == judgement.upgrades:
-            return
         self._mend(upgrades, rule)
         later = {"upgrades": upgrades, "at": self._now_behind(judgement)}
         self._note(judgement.model_copy(update=later))

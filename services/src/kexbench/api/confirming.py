@@ -121,6 +121,15 @@ def _reference(judged: JudgedUpgrade, end: UpgradeEnd) -> SubjectRef:
     return SubjectRef(library=judged.library, source=end.source)
 
 
+def has_come_on(upgrade: JudgedUpgrade, progress: Mapping[str, RunProgress]) -> bool:
+    """Whether the confirming run of an upgrade is in another state than is noted, so that there is something to do."""
+    if not upgrade.waits or upgrade.confirmation_run not in progress:
+        return False
+    state = progress[upgrade.confirmation_run].event.state
+    noted = state.is_open if upgrade.outcome == "confirming" else state in (RunState.FAILED, RunState.CANCELLED)
+    return not noted
+
+
 def settled(
     store: Store, judgement: Judgement, upgrade: JudgedUpgrade, rule: AlertRule, progress: Mapping[str, RunProgress]
 ) -> JudgedUpgrade:
@@ -128,12 +137,11 @@ def settled(
     nothing twice."""
     run_id = upgrade.confirmation_run
     assert run_id is not None
-    known = progress.get(run_id)
-    if known is None or known.event.state.is_open:
+    event = progress[run_id].event
+    if event.state.is_open:
         return upgrade.model_copy(update={"outcome": "confirming", "detail": ""})
-    if known.event.state is not RunState.FINISHED:
-        why = f": {known.event.detail}" if known.event.detail else ""
-        detail = f"run {run_id} is {known.event.state}{why}"
+    if event.state is not RunState.FINISHED:
+        detail = f"run {run_id} is {event.state}" + (f": {event.detail}" if event.detail else "")
         return upgrade.model_copy(update={"outcome": "cannot confirm", "detail": detail})
     return _decided(store, judgement, upgrade, rule, run_id)
 
@@ -145,8 +153,8 @@ def _decided(store: Store, judgement: Judgement, upgrade: JudgedUpgrade, rule: A
     if not any(cell.move for cell in found.judged):
         detail = f"run {run_id} has no numbers of the two: see its page"
         return upgrade.model_copy(update={"outcome": "cannot confirm", "confirmation_run": None, "detail": detail})
-    confirmed = [cell for cell in found.more() if in_pool(cell.pool, cell.case_id) in upgrade.suspected]
-    if not confirmed:
+    found = found.only(upgrade.suspected)
+    if not (confirmed := found.more()):
         return upgrade.model_copy(update={"outcome": "not confirmed", "detail": ""})
     screened = cells_between(store, *ends, rule.relevant, run_id=judgement.run_id)
     whole = found + screened.without({host_case(cell) for cell in found.judged})

@@ -26,14 +26,17 @@ class JudgedCells:
         return JudgedCells(self.data + other.data, self.judged + other.judged)
 
     def without(self, cells: Collection[HostCase]) -> "JudgedCells":
-        kept = [pair for pair in zip(self.data, self.judged, strict=True) if host_case(pair[1]) not in cells]
-        return JudgedCells(tuple(data for data, _ in kept), tuple(judged for _, judged in kept))
+        return self._of([place for place, cell in enumerate(self.judged) if host_case(cell) not in cells])
+
+    def only(self, names: Collection[str]) -> "JudgedCells":
+        """Those that were suspected, as `in_pool` names them."""
+        return self._of([at for at, cell in enumerate(self.judged) if in_pool(cell.pool, cell.case_id) in names])
+
+    def _of(self, places: Sequence[int]) -> "JudgedCells":
+        return JudgedCells(tuple(self.data[at] for at in places), tuple(self.judged[at] for at in places))
 
     def more(self) -> tuple[UpgradeCell, ...]:
         return tuple(cell for cell in self.judged if cell.verdict == "more")
-
-    def moves(self) -> dict[HostCase, Move]:
-        return {host_case(cell): cell.move for cell in self.judged if cell.move}
 
 
 def host_case(cell: UpgradeCell | AlertCell) -> HostCase:
@@ -70,14 +73,14 @@ def alert_cells(spec_name: str, cells: Iterable[UpgradeCell]) -> tuple[AlertCell
 
 
 def answered(key: str, spec_name: str, judgements: Iterable[Judgement]) -> dict[str, JudgedUpgrade]:
-    """Of what a spec suspects of an upgrade that which is answered or asked already: what was not confirmed once is not
+    """Of what a spec suspects of an upgrade that which is answered or asked already: what a run did not confirm is not
     asked again, since who asks often enough is told of everything, and what is being confirmed for any spec is waited
     for. By what is suspected, the judgement that says so."""
     found: dict[str, JudgedUpgrade] = {}
     for judgement in judgements:
         for upgrade in judgement.upgrades:
-            refuted = upgrade.outcome == "not confirmed" and judgement.spec_name == spec_name
-            if upgrade.key == key and (refuted or upgrade.outcome == "confirming"):
+            decided = upgrade.outcome in ("confirmed", "not confirmed") and judgement.spec_name == spec_name
+            if upgrade.key == key and (decided or upgrade.outcome == "confirming"):
                 found |= dict.fromkeys(upgrade.suspected, upgrade)
     return found
 
