@@ -1,5 +1,6 @@
 """Upgrades between two builds of one source, through a service that measures, judges and confirms as any does."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -25,7 +26,7 @@ from kexbench.settings import Settings
 
 CONFIRMED = 30
 POLL_S = 1.0
-START_S, RUN_S = 120, 3600
+START_S, RUN_S, END_S = 120, 7200, 300
 SPEC = """\
 apiVersion: kexbench.dev/v1
 kind: Benchmark
@@ -57,7 +58,7 @@ def measure(count: int, say: Callable[[str], None]) -> Iterator[Lived]:
     folder = Settings().cache / "planted" / "twins"
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent) as scratch:
+    with TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
         sources = fetch_sources(Path(scratch), say)
         first, second = plant_twins(shutil.copytree(sources, folder))
         catalogue = Path(scratch) / "libraries.yaml"
@@ -84,7 +85,7 @@ def _serving(home: Path, catalogue: Path) -> Iterator[tuple[Mapping[str, str], h
     finally:
         process.terminate()
         try:
-            process.wait(60)
+            process.wait(END_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -103,11 +104,11 @@ def _patiently(found: Callable[[], Any], seconds: float, process: "subprocess.Po
 def _lived(spec: Path, environment: Mapping[str, str], http: httpx.Client, say: Callable[[str], None]) -> Lived:
     say(f"live: {spec.stem} is built and measured")
     began = time.monotonic()
-    command = [sys.executable, "-m", "kexbench.cli", "submit", str(spec), "--key", spec.stem, "--wait", "--json"]
+    command = [sys.executable, "-m", "kexbench.cli", "submit", str(spec), "--key", spec.stem, "--json"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise BenchError(f"the run of {spec.stem} did not finish: {done.stderr[-500:]}")
-    run_id = httpx.Response(200, text=done.stdout).json()["run_id"]
+        raise BenchError(f"{spec.stem} was not queued: {done.stderr[-500:]}")
+    run_id = json.loads(done.stdout)["run_id"]
     upgrade = settled(lambda: http.get(f"/runs/{run_id}/judgement"), RUN_S, time.sleep)
     minutes = (time.monotonic() - began) / 60
     say(f"live: {spec.stem} is {upgrade.outcome}, {upgrade.more} of {upgrade.compared} cells suspected")

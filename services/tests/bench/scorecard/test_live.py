@@ -58,6 +58,18 @@ def test_a_judgement_is_waited_for_and_so_is_its_confirmation() -> None:
     assert waited == [POLL_S] * 2
 
 
+def test_a_service_that_is_busy_is_asked_again() -> None:
+    answers = iter([httpx.ReadTimeout("busy"), told(upgrade("quiet"))])
+
+    def ask() -> httpx.Response:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert settled(ask, 10, lambda _: None).outcome == "quiet"
+
+
 def test_what_nobody_suspects_is_settled_at_once() -> None:
     found, waited = asked(told(upgrade("quiet")))
     assert (found.outcome, waited) == ("quiet", [])
