@@ -97,19 +97,29 @@ class Lab:
         trigger: Trigger = Trigger.API,
         only: Collection[str] = (),
         sentinel: KitManifest | None = None,
+        ago: timedelta = timedelta(),
     ) -> Run:
-        return self.measure(self.asked(spec, trigger, only), sentinel=sentinel)
+        return self.measure(self.asked(spec, trigger, only), sentinel=sentinel, ago=ago)
 
-    def measure(self, run: Run, state: RunState = RunState.FINISHED, *, sentinel: KitManifest | None = None) -> Run:
-        """What a measurer does, with the costs of the sources."""
+    def measure(
+        self,
+        run: Run,
+        state: RunState = RunState.FINISHED,
+        *,
+        sentinel: KitManifest | None = None,
+        ago: timedelta = timedelta(),
+    ) -> Run:
+        """What a measurer does, with the costs of the sources; so long `ago`, since runs are queued by the time of day,
+        several in one second."""
         self.pass_time(minutes=1)
         kits = {one.reference: a_kit(one.reference) for one in run.plan.subjects}
         kits |= {SENTINEL: sentinel} if sentinel else {}
         started = run.model_copy(update={"kits": kits, "host": HOST})
         self.store.add_run(started)
+        then = started.model_copy(update={"created_at": started.created_at - ago})
         found = [
             an_invocation(
-                started,
+                then,
                 number,
                 cpu_ns={name: self.cost(name, case.case_id, number) for name in kits},
                 case_id=case.case_id,

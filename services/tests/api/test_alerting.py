@@ -2,6 +2,7 @@
 killed."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 
@@ -317,7 +318,7 @@ def test_a_step_that_only_the_history_shows_is_suspected_and_confirmed(lab: Lab)
 
 def test_a_host_that_moved_is_noted_with_the_run_and_is_no_alert(lab: Lab) -> None:
     frozen = a_kit("openssl@system", version="3.0.2")
-    lab.measured(a_spec(), sentinel=frozen)
+    lab.measured(a_spec(), sentinel=frozen, ago=timedelta(hours=1))
     lab.costs["sentinel"] = {"": 1.03}
     run = lab.measured(a_spec(), sentinel=frozen)
     lab.settle()
