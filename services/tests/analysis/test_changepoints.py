@@ -1,7 +1,7 @@
 """Change points: what holds whatever the numbers, what is found and what is not, how good that is on labelled data."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -59,16 +59,16 @@ def memory(count: int, seed: int) -> "np.ndarray[tuple[int], np.dtype[np.float64
     return fresh
 
 
-@pytest.mark.parametrize("kind", ["plain", "heavy tails", "with a memory"])
-def test_however_many_series_of_noise_are_added_none_alerts(kind: str) -> None:
+def heavy_tails(count: int, seed: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    return 0.01 * np.random.default_rng(seed).standard_t(3, count)
+
+
+@pytest.mark.parametrize("kind", [noise, heavy_tails, memory])
+def test_however_many_series_of_noise_are_added_none_alerts(
+    kind: "Callable[[int, int], np.ndarray[tuple[int], np.dtype[np.float64]]]",
+) -> None:
     for seed in range(40):
-        count = 60 + 7 * seed
-        logs = {
-            "plain": lambda count=count, seed=seed: noise(count, seed),
-            "heavy tails": lambda count=count, seed=seed: 0.01 * np.random.default_rng(seed).standard_t(3, count),
-            "with a memory": lambda count=count, seed=seed: memory(count, seed),
-        }[kind]()
-        assert indices(np.exp(logs).tolist(), strict=True) == [], (kind, seed)
+        assert indices(np.exp(kind(60 + 7 * seed, seed)).tolist(), strict=True) == [], seed
 
 
 def test_a_step_is_found_at_its_place_with_its_ratio() -> None:
