@@ -74,6 +74,8 @@ class MadeUpApi(Uplink):
     ) -> httpx.Response:
         if path == "/bisections/advance":
             return httpx.Response(200, content=b"[]")
+        if path == "/alerts/advance":
+            return httpx.Response(204)
         assert isinstance(body, RunEvent)
         self._open.events.append(body)
         return httpx.Response(204)
