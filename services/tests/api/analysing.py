@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kexbench.api.alerting import Analyst
-from kexbench.api.control import queue_run
 from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.alerts import Alert, alert_of
 from kexbench.domain.judgements import JudgedUpgrade
@@ -89,7 +88,19 @@ class Lab:
         self.pass_time(minutes=1)
         plan = planned(spec, "spec.yaml", None, only)
         run_id = f"{self.now:%Y%m%d-%H%M%S}-0a0b0c0d"
-        return queue_run(self.store, run_id, trigger, spec, plan)
+        run = Run(
+            run_id=run_id,
+            created_at=self.now.replace(microsecond=0),
+            trigger=trigger,
+            spec_text=spec,
+            plan=plan,
+            kits={},
+            host=None,
+            material={},
+        )
+        self.store.add_event(RunEvent(run_id=run_id, at=self.now, state=RunState.QUEUED))
+        self.store.add_run(run)
+        return run
 
     def measured(
         self,
