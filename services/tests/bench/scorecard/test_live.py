@@ -59,15 +59,15 @@ def test_a_judgement_is_waited_for_and_so_is_its_confirmation() -> None:
 
 
 def test_a_service_that_is_busy_is_asked_again() -> None:
-    answers = iter([httpx.ReadTimeout("busy"), told(upgrade("quiet"))])
+    refusals = [httpx.ReadTimeout("busy"), httpx.ConnectError("not yet")]
 
     def ask() -> httpx.Response:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        if refusals:
+            raise refusals.pop()
+        return told(upgrade("quiet"))
 
     assert settled(ask, 10, lambda _: None).outcome == "quiet"
+    assert refusals == []
 
 
 def test_what_nobody_suspects_is_settled_at_once() -> None:
