@@ -21,8 +21,8 @@ export function ScorecardFigures({ table: { title, columns, rows } }: { table: S
           </thead>
           <tbody>
             {rows.map(({ ours, cells: [name, ...figures] }) => (
-              <tr key={name?.text} className={ours ? "ours" : undefined}>
-                <th scope="row">{name?.text}</th>
+              <tr key={name?.text}>
+                <th scope="row">{ours ? <b>{name?.text}</b> : name?.text}</th>
                 {figures.map((cell, place) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: columns that never change
                   <td key={place}>
@@ -48,7 +48,7 @@ function Figure({ cell: { text, value, low, high }, scale, ours }: FigureProps) 
   const at = (one: number) => `${(100 * (scale?.(one) ?? 0)).toFixed(1)}%`;
   return (
     <>
-      {text}
+      {ours ? <b>{text}</b> : text}
       {scale && value != null && (
         <span className={ours ? "track same ours" : "track same"} aria-hidden>
           {low != null && high != null && (
