@@ -8,7 +8,7 @@ import pytest
 
 from kexbench.api import alerting
 from kexbench.api.replaying import replay
-from kexbench.api.screening import Upgrade
+from kexbench.api.screening import Upgrade, upgrades_of_run
 from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
@@ -279,7 +279,7 @@ def test_a_run_that_cannot_be_judged_holds_up_no_other(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     broken, sound = lab.measured(a_spec()), lab.measured(a_spec("other"))
-    known = alerting.upgrades_of_run
+    known = upgrades_of_run
 
     def of_one(store: Store, run_id: str) -> list[Upgrade]:
         if run_id == broken.run_id:

@@ -123,9 +123,10 @@ def _reference(judged: JudgedUpgrade, end: UpgradeEnd) -> SubjectRef:
 
 def has_come_on(upgrade: JudgedUpgrade, progress: Mapping[str, RunProgress]) -> bool:
     """Whether the confirming run of an upgrade is in another state than is noted, so that there is something to do."""
-    if not upgrade.waits or upgrade.confirmation_run not in progress:
+    run_id = upgrade.confirmation_run
+    if not upgrade.waits or run_id is None or run_id not in progress:
         return False
-    state = progress[upgrade.confirmation_run].event.state
+    state = progress[run_id].event.state
     noted = state.is_open if upgrade.outcome == "confirming" else state in (RunState.FAILED, RunState.CANCELLED)
     return not noted
 
