@@ -116,10 +116,14 @@ def _lived(spec: Path, environment: Mapping[str, str], http: httpx.Client, say: 
 
 
 def settled(ask: Callable[[], httpx.Response], seconds: float, wait: Callable[[float], object]) -> JudgedUpgrade:
-    """The one upgrade of a run, once nothing of it is waited for. Raises BenchError where that takes too long, and
-    where nothing was compared."""
+    """The one upgrade of a run, once nothing of it is waited for. A machine that measures may be late to answer. Raises
+    BenchError where it takes too long, and where nothing was compared."""
     for _ in range(int(seconds / POLL_S)):
-        answer = ask()
+        try:
+            answer = ask()
+        except httpx.TransportError:
+            wait(POLL_S)
+            continue
         if answer.status_code == httpx.codes.OK:
             (upgrade,) = _upgrades(answer)
             if upgrade.outcome == "cannot confirm":
