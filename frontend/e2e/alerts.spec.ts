@@ -72,8 +72,8 @@ test("an alert is acknowledged by who has seen all of it", async ({ page, reques
   await page.goto("/alerts");
   await expect(page.getByRole("link", { name: "Alerts" })).toContainText("1 open");
   await page
+    .getByRole("heading", { level: 3 })
     .getByRole("link", { name: `${alert.cause.before} → ${alert.cause.after}` })
-    .first()
     .click();
   await expect(page.getByRole("list", { name: "What costs more" }).getByRole("listitem")).toHaveCount(
     alert.cells.length,
