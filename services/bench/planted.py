@@ -36,6 +36,9 @@ static int hash_once_more(void)
 _CALL_MORE = "    if (!hash_once_more())\n        return 0;\n\n"
 _SLOWER = ((_FINISHED, _FUNCTION_MORE), (_SENDER, _CALL_MORE))
 """What stands in the sources, and what the slower commit puts before it: either side of a handshake hashes 4 KiB."""
+_RSA_FILE = Path("crypto/rsa/rsa_crpt.c")
+_SIGN = "    return rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding);\n"
+_SIGN_TWICE = "    if (rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding) <= 0)\n        return -1;\n"
 _DOES_NOT_COMPILE = "this is no C\n"
 
 
@@ -82,14 +85,24 @@ def plant(sources: Path, commits: int, seed: int, *, with_step: bool) -> Planted
     return Planted(sources, commits, hashes[slower] if with_step else None, hashes[broken])
 
 
-def plant_twins(sources: Path) -> tuple[str, str]:
-    """Make a repository of the folder `sources`, of two commits that build alike: the second changes a README. Their
-    hashes, the older one first."""
+@dataclass(frozen=True)
+class Triplets:
+    """The hashes of three commits: `twin` builds what `first` does, and in `slower` RSA signs twice."""
+
+    first: str
+    twin: str
+    slower: str
+
+
+def plant_triplets(sources: Path) -> Triplets:
+    """Make a repository of the folder `sources`, of three commits: the second changes a README. Raises BenchError."""
     repository = _Repository(sources)
     first = repository.commit(0, f"Import {SOURCES.source}")
     with (sources / "README").open("a", encoding="utf-8") as readme:
         readme.write("\nThis sentence changes nothing.\n")
-    return first, repository.commit(1, "Say more in the README")
+    twin = repository.commit(1, "Say more in the README")
+    _edit(sources / _RSA_FILE, _SIGN, _SIGN_TWICE + _SIGN)
+    return Triplets(first, twin, repository.commit(2, "Sign with RSA twice"))
 
 
 def _edit(path: Path, before: str, behind: str) -> None:

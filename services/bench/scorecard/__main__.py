@@ -15,7 +15,7 @@ import httpx
 
 from bench.lab import BenchError
 from bench.scorecard import report
-from bench.scorecard.parts import FULL, PARTS, QUICK, Bench, Found
+from bench.scorecard.parts import BUILDING, FULL, PARTS, QUICK, Bench, Found
 from kexbench import __version__
 from kexbench.domain.scorecard import Scorecard, ScorecardPart
 from kexbench.files import write_whole
@@ -32,11 +32,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench.scorecard", description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
     parser.add_argument("--only", choices=list(PARTS), help="one part, no file written")
-    parser.add_argument("--live", type=int, help="upgrades between builds of one source, else 3, or 1 of a quick look")
+    parser.add_argument(
+        "--live",
+        type=int,
+        help="upgrades between builds of one source, else 3, or 1 of a quick look; 0 leaves out all that is built",
+    )
     options = parser.parse_args(arguments)
     live = options.live if options.live is not None else 1 if options.quick else 3
     bench = Bench(QUICK if options.quick else FULL, live, _say)
-    wanted = [options.only] if options.only else [part for part in PARTS if part != "live" or live]
+    wanted = [options.only] if options.only else [part for part in PARTS if part not in BUILDING or live]
     parts = [_measured(part, bench) for part in wanted]
     if not (options.quick or options.only):
         _write(Scorecard(measured_at=datetime.now(UTC), version=__version__, machine=_machine(), parts=tuple(parts)))

@@ -1,17 +1,17 @@
 """The parts of the scorecard: each measures, and says what came of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 from bench import comparison
 from bench.lab import Lab, all_cpus
 from bench.planted import SOURCES
-from bench.scorecard import histories, live, steps, upgrades
+from bench.scorecard import genuine, histories, live, steps, upgrades
 from bench.scorecard.detectors import DETECTORS
 from bench.scorecard.pool import BATCHES, CASES, QUICK_CASES, STEPS, Pool, measure_pools
-from bench.scorecard.texts import COMPARISON, COMPARISON_TITLES, HISTORIES, LIVE, STEPS_ABOUT, UPGRADES
+from bench.scorecard.texts import COMPARISON, COMPARISON_TITLES, GENUINE, HISTORIES, LIVE, STEPS_ABOUT, UPGRADES
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
@@ -167,12 +167,22 @@ def _comparison_table(part: str, header: Sequence[str], rows: Sequence[Sequence[
 
 
 def measure_live(bench: Bench) -> Found:
-    with ExitStack() as stack:
-        if "lab" in vars(bench):  # which moved this process off a CPU
-            stack.enter_context(all_cpus(bench.lab.cpus))
-        found = list(live.measure(bench.live, bench.say))
+    with _all_cpus(bench):
+        found = live.measure(bench.live, bench.say)
     about = LIVE.format(source=SOURCES.source.removeprefix("crate/"), invocations=live.CONFIRMED)
     return Found(about, live.sentence(found), (live.table(found),))
+
+
+def measure_genuine(bench: Bench) -> Found:
+    with _all_cpus(bench):
+        found = genuine.measure(bench.say)
+    about = GENUINE.format(source=SOURCES.source.removeprefix("crate/"), before=genuine.BEFORE, after=genuine.AFTER)
+    return Found(about, genuine.sentence(found), (genuine.table(found),))
+
+
+def _all_cpus(bench: Bench) -> AbstractContextManager[None]:
+    """For a service of its own, where the lab moved this process off a CPU."""
+    return all_cpus(bench.lab.cpus) if "lab" in vars(bench) else nullcontext()
 
 
 PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
@@ -181,4 +191,7 @@ PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
     "upgrades": ("Upgrades", measure_upgrades),
     "comparison": ("What a comparison is worth", measure_comparison),
     "live": ("Upgrades between builds of one source", measure_live),
+    "genuine": ("Upgrades to something slower", measure_genuine),
 }
+BUILDING = ("live", "genuine")
+"""The parts that build a library's sources."""

@@ -59,3 +59,8 @@ Two builds of one source as two versions, through the whole service: a git repos
 with two commits that differ in a README. Each time both are measured by a spec with `alerts:`, screened by ten \
 invocations of eight cases, and what is suspected is measured again with {invocations}; an alert would be a false \
 one."""
+GENUINE = """\
+Upgrades that did make something slower, through the whole service. In the same repository another commit signs \
+twice wherever OpenSSL {source} signs with RSA: all that is slower is the server's side of cases with an RSA \
+certificate, and the alert should say so. And two releases, {before} and {after}, each built from its sources with the \
+profile of all tracked versions. Whatever became slower has one cause, the upgrade, and should be one alert."""

@@ -104,6 +104,13 @@ def test_a_short_level_that_goes_back_is_two_changes() -> None:
     assert indices(history(100, (50, 0.08), (56, -0.08))) == [50, 56]
 
 
+def test_a_weak_step_that_begins_a_larger_one_is_part_of_it() -> None:
+    assert indices(history(100, (51, 0.025), (60, 0.06))) == [60]
+    assert indices(history(100, (51, 0.025), (60, -0.06))) == [51, 60], "the other way is another change"
+    assert indices(history(100, (48, 0.025), (60, 0.06))) == [48, 60], "twelve points before it is its own"
+    assert indices(history(100, (50, 0.05), (58, 0.05))) == [50, 58], "both are clear"
+
+
 def test_a_drift_is_none_and_a_step_upon_it_is_one() -> None:
     slope = np.linspace(0, 0.03, 300)
     assert indices((np.exp(noise(300, 5) + slope)).tolist()) == []

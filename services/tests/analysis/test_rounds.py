@@ -7,16 +7,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.analysis.rounds import all_positive, by_round, log_ratios, medians
+from kexbench.analysis.rounds import all_positive, by_round, interquartile_mean, log_ratios, medians
 
 costs = st.floats(1, 1e9)
 batches = st.lists(st.tuples(costs, costs), min_size=1, max_size=30)
 
 
 def test_a_ratio_worked_by_hand() -> None:
-    """Rounds of 1.1, 1.2 and 9: their median is 1.2, that of the medians is 3.3 / 2."""
+    """Rounds of 1.1, 1.2 and 9, of which the middle one counts; the ratio of the medians would be 2.4 / 2."""
     found = log_ratios({"a": [1.1, 2.4, 27.0]}, {"a": [1.0, 2.0, 3.0]})
     assert np.exp(found) == pytest.approx([1.2])
+
+
+@pytest.mark.parametrize(
+    ("values", "mean"),
+    [
+        ([7], 7),
+        ([1, 3], 2),
+        ([1, 2, 90], 2),
+        ([90, 1, 2, 4], 3),
+        ([1, 2, 3, 4, 90], 3),
+        ([0, 1, 2, 3, 4, 6, 90, 99], 3.75),
+    ],
+)
+def test_a_quarter_at_each_end_does_not_count(values: list[float], mean: float) -> None:
+    assert interquartile_mean(np.array(values, dtype=float)) == mean
 
 
 def test_a_machine_that_changes_its_speed_amid_a_round_is_not_in_the_ratio() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bench.bisection import Searched, faults_of, line_of
 from bench.lab import BenchError
-from bench.planted import BRANCH, GOOD, Planted, plant, plant_twins
+from bench.planted import BRANCH, GOOD, Planted, plant, plant_triplets
 from tests.watch.repositories import git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -124,9 +124,13 @@ def test_the_line_says_how_sure_it_is_and_what_it_took() -> None:
     assert line_of(NOTHING, answered(status=4)).startswith("cannot say: no commit of 12, no probability, ends")
 
 
-def test_twins_differ_in_their_readme_alone(tmp_path: Path) -> None:
+def test_twins_differ_in_their_readme_alone_and_in_a_third_commit_rsa_signs_twice(tmp_path: Path) -> None:
+    signs = "    return rsa->meth->rsa_priv_enc(flen, from, to, rsa, padding);\n"
     (tmp_path / "README").write_text("OpenSSL.\n")
-    (tmp_path / "ssl.c").write_text("int one;\n")
-    first, second = plant_twins(tmp_path)
-    assert git(tmp_path, "rev-list", "--reverse", BRANCH).split() == [first, second]
-    assert git(tmp_path, "diff", "--name-only", first, second).split() == ["README"]
+    (tmp_path / "crypto" / "rsa").mkdir(parents=True)
+    (tmp_path / "crypto" / "rsa" / "rsa_crpt.c").write_text(f"{{\n{signs}}}\n")
+    made = plant_triplets(tmp_path)
+    assert git(tmp_path, "rev-list", "--reverse", BRANCH).split() == [made.first, made.twin, made.slower]
+    assert git(tmp_path, "diff", "--name-only", made.first, made.twin).split() == ["README"]
+    assert git(tmp_path, "diff", "--name-only", made.twin, made.slower).split() == ["crypto/rsa/rsa_crpt.c"]
+    assert (tmp_path / "crypto" / "rsa" / "rsa_crpt.c").read_text().count("rsa_priv_enc") == 2

@@ -71,3 +71,9 @@ def test_a_planted_step_is_one_alert_told_once_and_fixed_when_a_later_version_go
         assert len(served.ask("GET", "/alerts")["alerts"]) == 1
         triggers = [run["trigger"] for run in served.ask("GET", "/runs")["runs"]]
         assert sorted(triggers) == ["api"] * 5 + ["confirmation"]
+    replayed = cli("alerts", "dry-run", watched(cli, "watched", OLD, SLOW))
+    assert replayed.out.splitlines()[-1].startswith("1 suspected of "), replayed
+    (told,) = cli("alerts", "dry-run", watched(cli, "watched", OLD, SLOW), "--json").json()["told"]
+    assert (told["before"]["version"], told["after"]["version"], told["outcome"]) == ("1.0", "1.1", "confirmed")
+    lenient = watched(cli, "watched", OLD, SLOW, relevant="8%")
+    assert cli("alerts", "dry-run", lenient).out.startswith("0 suspected of ")

@@ -115,6 +115,18 @@ def test_what_grew_has_the_cells_of_all_findings_each_as_it_was_found_last() -> 
     assert (found.sentence, found.notify) == (more.sentence, ("crypto-team",))
 
 
+def test_the_finding_with_the_most_cells_speaks_for_the_alert_until_it_is_fixed() -> None:
+    one, other = a_finding("one", case_id=RSA), a_finding("two", case_id=ECDSA)
+    wide = one.model_copy(update={"cells": (*one.cells, *other.cells), "sentence": "both"})
+    narrow = other.model_copy(update={"sentence": "one of them"})
+    events = [an_alert_event(finding=wide), an_alert_event(AlertAction.GREW, 1, finding=narrow)]
+    assert alert_of(events, LATE).sentence == "both"
+    fixed = an_alert_event(AlertAction.FIXED, 2, fixed_in="1.2")
+    assert alert_of([*events, fixed], LATE).sentence == "both"
+    again = an_alert_event(AlertAction.GREW, 3, finding=narrow)
+    assert alert_of([*events, fixed, again], LATE).sentence == "one of them"
+
+
 def test_where_it_is_fixed_is_told_while_it_is() -> None:
     events = [an_alert_event(), an_alert_event(AlertAction.FIXED, 1, fixed_in="1.2")]
     assert alert_of(events, LATE).fixed_in == "1.2"

@@ -1,7 +1,8 @@
 """Where the level of a history changed: a new version's cost, in the first place.
 
 Each point's noise and the places worth a look (changepoints_screen.py), the steps among them (changepoints_fit.py),
-those that pass by themselves (changepoints_passing.py), and here what a step must be beyond that to be told of.
+where exactly they are (changepoints_place.py), those that pass by themselves (changepoints_passing.py), and here what
+a step must be beyond that to be told of.
 docs/statistics.md has the whole in prose, with its sources.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from kexbench.analysis.changepoints_fit import steps_of
 from kexbench.analysis.changepoints_passing import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
+from kexbench.analysis.changepoints_place import better_places
 from kexbench.analysis.changepoints_screen import PLACE_Z, WIDTHS, middle, noise_of, places_of, without_spikes
 from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.rounds import Vector
@@ -24,6 +26,8 @@ LEAST_POINTS = 4
 """A history of fewer has no noise to speak of, and so no change."""
 LEAST_AFTER = 3
 """A change at the last two points is left to the comparison of the two versions: two outliers in a row are not rare."""
+PART_POINTS = 10
+"""A change that comes in parts has them so close."""
 _GRAIN = 1e-9
 
 
@@ -134,15 +138,24 @@ def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -
     if not places:
         return []
     steps = steps_of(calm, noise, places)
-    sizes = sizes_of(logs, steps.places)
-    drifting, bursts = slopes_of(calm, steps.places), bursts_of(logs, steps.places, sizes)
+    at = better_places(logs, steps.places)
+    sizes = sizes_of(logs, at)
+    drifting, bursts = slopes_of(calm, at), bursts_of(logs, at, sizes)
     passing = drifting | bursts | switches_of(sizes, middle(noise))
     level = ALERT if strict else ANNOTATE
-    return [
+    found = [
         ChangePoint(begin + place, math.exp(size), z)
-        for number, (place, z, size) in enumerate(zip(steps.places, steps.z, sizes, strict=True))
+        for number, (place, z, size) in enumerate(zip(at, steps.z, sizes, strict=True))
         if len(logs) - place >= LEAST_AFTER and abs(z) >= level and abs(size) >= RELEVANT and number not in passing
     ]
+    return [change for change in found if not any(_is_part(change, of) for of in found)]
+
+
+def _is_part(change: ChangePoint, of: ChangePoint) -> bool:
+    """Whether a change too weak to alert only begins or ends a larger one, which came in parts."""
+    first, second = math.log(change.ratio), math.log(of.ratio)
+    near, same_way = abs(change.index - of.index) < PART_POINTS, first * second > 0
+    return near and same_way and abs(first) < abs(second) and abs(change.z) < ALERT
 
 
 def _checked(values: Sequence[float]) -> Vector:

@@ -107,35 +107,25 @@ def _grams(
     columns[:-1] = np.arange(count) >= np.array([0, *places])[:, None]
     columns[-1] = logs
     waves = np.fft.rfft(columns / noise, axis=1)
-    first, second = _pairs(size)
-    products = waves.real[first] * waves.real[second] + waves.imag[first] * waves.imag[second]
-    halves = products @ weights
-    grams = np.empty((weights.shape[1], size, size))
-    grams[:, first, second] = grams[:, second, first] = halves.T
-    return grams
-
-
-@lru_cache(maxsize=64)
-def _pairs(
-    size: int,
-) -> tuple["np.ndarray[tuple[int], np.dtype[np.intp]]", "np.ndarray[tuple[int], np.dtype[np.intp]]"]:
-    first, second = np.triu_indices(size)
-    return first, second
+    parts = np.concatenate((waves.real, waves.imag), axis=1)
+    weighted = weights[:, None, :] * parts
+    return np.asarray(weighted @ parts.T)
 
 
 @lru_cache(maxsize=64)
 def _models(count: int) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.float64]]", Vector]:
-    """By frequency and model one over the noise's spectrum, and by model the deviance that it has of itself."""
+    """By model one over the noise's spectrum, of every frequency's real part and then its imaginary part, and the
+    deviance that the model has of itself."""
     frequencies = 2 * np.pi * np.arange(count // 2 + 1) / count
     multiples = np.full(len(frequencies), 2.0)
     multiples[0] = 1.0
     if count % 2 == 0:
         multiples[-1] = 1.0
-    weights = np.empty((len(frequencies), len(MODELS)))
+    weights = np.empty((len(MODELS), len(frequencies)))
     deviances = np.zeros(len(MODELS))
     for number, (memory, share) in enumerate(MODELS):
         fading = share * (1 - memory**2) / (1 - 2 * memory * np.cos(frequencies) + memory**2)
         spectrum = fading + (1 - share)
         deviances[number] = multiples @ np.log(spectrum) + (MEMORY_PENALTY if memory else 0.0)
-        weights[:, number] = multiples / spectrum / count
-    return weights, deviances
+        weights[number] = multiples / spectrum / count
+    return np.concatenate((weights, weights), axis=1), deviances

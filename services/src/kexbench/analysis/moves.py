@@ -42,17 +42,19 @@ class Sample:
         estimate = _estimate(float(found.centres[0]), winsorised - winsorised.mean(), found.freedom)
         return replace(estimate, variance=float(found.errors[0] ** 2 * len(logs)))
 
-    def cut_at(self, reach: float) -> "Estimate":
+    def within(self, reach: float) -> float:
+        """The share of the invocations that lie no farther than `reach` from the median."""
+        return float((np.abs(self.logs - np.median(self.logs)) <= reach).mean())
+
+    def cut_at(self, reach: float, kept: float) -> "Estimate":
         """Where the noise is known from elsewhere, only what lies farther than `reach` from the median is drawn in to
         there: one step of Huber's estimator (Huber & Ronchetti, Robust Statistics, section 6.7), which loses less than
-        a fixed share at each end."""
+        a fixed share at each end. `kept` is the share that is not drawn in, of all samples: one alone hardly knows."""
         if not self.trimmed:
             return self.estimate()
         median = float(np.median(self.logs))
-        off = self.logs - median
-        kept = max(1, int((np.abs(off) <= reach).sum()))
-        parts = np.clip(off, -reach, reach) * len(off) / kept
-        return _estimate(median + float(parts.mean()), parts - parts.mean(), len(off) - 1)
+        parts = np.clip(self.logs - median, -reach, reach) / kept
+        return _estimate(median + float(parts.mean()), parts - parts.mean(), len(parts) - 1)
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,9 @@ def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     estimates = [sample.estimate() for sample in samples]
     noise = _moderate(estimates)
     if len(samples) >= MIN_MODERATED:
-        reaches = OUTLYING * np.sqrt(noise.variances)
-        estimates = [sample.cut_at(float(reach)) for sample, reach in zip(samples, reaches, strict=True)]
+        reaches = (OUTLYING * np.sqrt(noise.variances)).tolist()
+        kept = float(np.mean([sample.within(reach) for sample, reach in zip(samples, reaches, strict=True)]))
+        estimates = [sample.cut_at(reach, kept) for sample, reach in zip(samples, reaches, strict=True)]
         noise = _moderate(estimates)
     jobs = _between_jobs(samples, estimates, noise.variances)
     # The mean of jobs has the variance of the mean of as many invocations, times how much jobs differ beyond that.

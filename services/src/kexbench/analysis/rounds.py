@@ -25,10 +25,18 @@ def medians(subject: Batches) -> Vector:
 
 
 def log_ratios(subject: Batches, against: Batches) -> Vector:
-    """Of the invocations that hold both, in the order of their names: the median over rounds of the log ratio of the
-    two batches of the round. Without a round in common, the log ratio of the medians. All values above 0."""
+    """Of the invocations that hold both, in the order of their names: the interquartile mean over rounds of the log
+    ratio of the two batches of the round. Without a round in common, the log ratio of the medians. All values above
+    0."""
     shared = sorted(subject.keys() & against.keys())
-    return np.array([float(np.median(by_round(subject[key], against[key]))) for key in shared])
+    return np.array([interquartile_mean(by_round(subject[key], against[key])) for key in shared])
+
+
+def interquartile_mean(values: Vector) -> float:
+    """The mean without a quarter of the values at each end, rounded down, and without one at least where there are
+    three: a slow batch does not count, and of those that do more tell than the median."""
+    cut = max(len(values) // 4, int(len(values) > 2))
+    return float(np.sort(values)[cut : len(values) - cut].mean())
 
 
 def by_round(subject: Sequence[float], against: Sequence[float]) -> Vector:

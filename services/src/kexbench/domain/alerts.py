@@ -1,6 +1,6 @@
 """Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Literal, Self, TypeVar
@@ -204,7 +204,7 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
         version=last.number,
         raised_at=first.at,
         changed_at=last.at,
-        sentence=found[-1].sentence,
+        sentence=_fullest(ordered).sentence,
         spec_names=_each_once(name for one in found for name in one.spec_names),
         cells=_cells(found),
         run_ids=_each_once(run_id for one in found for run_id in one.run_ids),
@@ -214,6 +214,19 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
         ignored_until=decided.until if status == "ignored" else None,
         fixed_in=decided.fixed_in if status == "fixed" else "",
     )
+
+
+def _fullest(ordered: Sequence[AlertEvent]) -> Finding:
+    """Of what was found since the alert was last open again that with the most cells, the newest of several: it knows
+    best what they share."""
+    found: list[Finding] = []
+    over = False
+    for event in ordered:
+        if event.finding:
+            found = [event.finding] if over else [*found, event.finding]
+            over = False
+        over = over or event.action is AlertAction.FIXED
+    return max(reversed(found), key=lambda one: len(one.cells))
 
 
 def status_of(steps: Iterable[tuple[AlertAction, datetime | None]], now: datetime) -> Status:

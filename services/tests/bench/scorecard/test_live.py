@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from bench.lab import BenchError
-from bench.scorecard.live import CATALOGUE, POLL_S, SPEC, Lived, sentence, settled, table
+from bench.scorecard.live import CATALOGUE, SPEC, sentence, table
+from bench.scorecard.service import POLL_S, Lived, settled
 from kexbench.domain.judgements import JudgedUpgrade, Judgement, UpgradeOutcome
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.catalogue import read_catalogue
@@ -103,9 +104,11 @@ def test_false_alerts_are_counted() -> None:
 
 
 def test_the_spec_is_one_that_is_watched_over() -> None:
-    text = SPEC.format(number=1, confirmed=30)
+    ends = {"before": "a" * 40, "after": "b" * 40}
+    text = SPEC.format(name="twins", confirmed=30, repository="/src", **ends)
     assert read_rule(text, "twins.yaml").confirm_invocations == 30
-    catalogue = read_catalogue(CATALOGUE.format(repository="/src", first="a" * 40, second="b" * 40), "libraries.yaml")
+    commits = {"first": "a" * 40, "twin": "b" * 40, "slower": "c" * 40}
+    catalogue = read_catalogue(CATALOGUE.format(repository="/src", **commits), "libraries.yaml")
     plan = make_plan(text, "twins.yaml", catalogue)
     assert len(plan.cases) == 8
     assert len(plan.subjects) == 2

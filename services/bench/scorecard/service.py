@@ -1,0 +1,122 @@
+"""A service with a store of its own, and what becomes of the runs that are submitted to it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bench.lab import BenchError
+from kexbench.api.alert_models import AlertPage, AlertSummary
+from kexbench.api.calling import API_PREFIX
+from kexbench.domain.judgements import JudgedUpgrade, Judgement
+from kexbench.service import lasting_service
+from kexbench.settings import Settings
+
+POLL_S = 1.0
+START_S, RUN_S, END_S = 120, 7200, 300
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What a command needs to find the service, and a client of its API."""
+
+    environment: Mapping[str, str]
+    http: httpx.Client
+
+
+@dataclass(frozen=True)
+class Lived:
+    """What became of one upgrade, and how long that took, builds and confirmation included."""
+
+    upgrade: JudgedUpgrade
+    minutes: float
+
+
+@contextmanager
+def serving(home: Path, catalogue: Path | None = None) -> Iterator[Serving]:
+    """`kexbench serve`, with the built-in catalogue where none is named. Raises BenchError where it does not start."""
+    environment = {**os.environ, "KEXBENCH_HOME": str(home)}
+    if catalogue:
+        environment["KEXBENCH_CATALOGUE"] = str(catalogue)
+    command = [sys.executable, "-m", "kexbench.cli", "serve", "--port", "0"]
+    home.mkdir()
+    with (home / "serve.log").open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        address = _patiently(lambda: lasting_service(Settings(home=home)), START_S, process, home / "serve.log")
+        with httpx.Client(base_url=f"{address.url}{API_PREFIX}", timeout=60) as http:
+            yield Serving(environment, http)
+    finally:
+        process.terminate()
+        try:
+            process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _patiently(found: Callable[[], Any], seconds: float, process: "subprocess.Popen[bytes]", log: Path) -> Any:
+    """What is found at last. Raises BenchError."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and process.poll() is None:
+        if (what := found()) is not None:
+            return what
+        time.sleep(POLL_S)
+    raise BenchError(f"kexbench serve was not there within {seconds} s: {log.read_text(errors='replace')[-500:]}")
+
+
+def lived(spec: Path, service: Serving, say: Callable[[str], None]) -> Lived:
+    """Submit the spec and wait until nothing of its one upgrade is waited for. Raises BenchError."""
+    say(f"live: {spec.stem} is built and measured")
+    began = time.monotonic()
+    command = [sys.executable, "-m", "kexbench.cli", "submit", str(spec), "--key", spec.stem, "--json"]
+    done = subprocess.run(command, env=service.environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"{spec.stem} was not queued: {done.stderr[-500:]}")
+    run_id = json.loads(done.stdout)["run_id"]
+    upgrade = settled(lambda: service.http.get(f"/runs/{run_id}/judgement"), RUN_S, time.sleep)
+    minutes = (time.monotonic() - began) / 60
+    say(f"live: {spec.stem} is {upgrade.outcome}, {upgrade.more} of {upgrade.compared} cells suspected")
+    return Lived(upgrade, minutes)
+
+
+def settled(ask: Callable[[], httpx.Response], seconds: float, wait: Callable[[float], object]) -> JudgedUpgrade:
+    """The one upgrade of a run, once nothing of it is waited for. A machine that measures may be late to answer. Raises
+    BenchError where it takes too long, and where nothing was compared."""
+    for _ in range(int(seconds / POLL_S)):
+        try:
+            answer = ask()
+        except httpx.TransportError:
+            wait(POLL_S)
+            continue
+        if answer.status_code == httpx.codes.OK:
+            (upgrade,) = _upgrades(answer)
+            if upgrade.outcome == "cannot confirm":
+                raise BenchError(f"a suspicion could not be confirmed: {upgrade.detail}")
+            if not upgrade.waits:
+                return upgrade
+        elif answer.status_code != httpx.codes.NOT_FOUND:
+            raise BenchError(f"{answer.url}: {answer.text}")
+        wait(POLL_S)
+    raise BenchError(f"no judgement within {seconds} s")
+
+
+def alerts_of(service: Serving) -> tuple[AlertSummary, ...]:
+    """All that there are."""
+    answer = service.http.get("/alerts").raise_for_status()
+    return tuple(AlertPage.model_validate_json(answer.content).alerts)
+
+
+def _upgrades(answer: httpx.Response) -> tuple[JudgedUpgrade, ...]:
+    judgement = Judgement.model_validate_json(answer.content)
+    if len(judgement.upgrades) != 1 or not judgement.upgrades[0].compared:
+        raise BenchError(f"run {judgement.run_id} compared nothing: {judgement.upgrades}")
+    return judgement.upgrades
