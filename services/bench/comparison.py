@@ -68,6 +68,13 @@ def apart(pool: Invocations, size: int, random: np.random.Generator) -> Iterator
         yield drawn[:size], drawn[size:]
 
 
+def in_turn(pool: Invocations, size: int, random: np.random.Generator) -> Iterator[tuple[Invocations, Invocations]]:
+    """One block of invocations against the next one, from a random one on: whatever drifts lies between them."""
+    for first in range(int(random.integers(2 * size)), len(pool) - 2 * size + 1, 2 * size):
+        blocks = pool[first : first + size], pool[first + size : first + 2 * size]
+        yield blocks if random.random() < 0.5 else blocks[::-1]
+
+
 WAYS: dict[
     str, tuple[bool, Callable[[Invocations, int, np.random.Generator], Iterator[tuple[Invocations, Invocations]]]]
 ]
@@ -75,6 +82,7 @@ WAYS = {
     "interleaved: odd and even batches": (True, lambda pool, size, random: groups(interleaved(pool), size, random)),
     "neighbouring invocations as pairs": (True, lambda pool, size, random: groups(neighbours(pool), size, random)),
     "not interleaved": (False, apart),
+    "one block after the other": (False, in_turn),
 }
 
 
