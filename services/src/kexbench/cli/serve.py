@@ -38,9 +38,15 @@ def serve(
     if not (settings.pages / "index.html").is_file():
         err.print(f"no pages in {settings.pages}: serving the API alone (npm run build makes them)", markup=False)
     err.print(f"serving [bold]{service.address.url}[/bold] (Ctrl-C ends it)")
-    if settings.access == "cluster":
-        service.run()
-        return
+    with service:
+        if settings.access == "cluster":
+            service.run()
+        else:
+            _run_here(installation, service)
+
+
+def _run_here(installation: Installation, service: Service) -> None:
+    """With what measures, watches and notifies, which ends before the store is closed."""
     # Here, since git takes a moment to import and other commands never need it.
     from kexbench import notifier  # noqa: PLC0415
     from kexbench.watch.control import OwnControl  # noqa: PLC0415

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Protocol
+from typing import Protocol, Self
 
 import uvicorn
 
@@ -64,7 +64,8 @@ class _Server(uvicorn.Server):
 
 
 class Service:
-    """A running service of this process, on a socket bound before anything else."""
+    """A running service of this process, on a socket bound before anything else. As a context manager: leaving closes
+    the store, so whatever works with that ends before."""
 
     def __init__(
         self, installation: Installation, lock: StoreLock, host: str, port: int, *, lasting: bool = True
@@ -103,21 +104,25 @@ class Service:
     def run(self, beside: Beside | None = None) -> None:
         """Serve until a signal asks for an end, and until what works `beside` it has ended, which is asked to first."""
         self._lock.publish(self.address)
-        try:
-            with self._server.working(beside):
-                self._server.run(sockets=[self._socket])
-        finally:
-            self.store.close()
-            self._lock.release()
+        with self._server.working(beside):
+            self._server.run(sockets=[self._socket])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.store.close()
+        self._lock.release()
 
     @contextmanager
     def background(self) -> Iterator[ServiceAddress]:
         """Serve in a thread for as long as the context lasts."""
         thread = threading.Thread(target=self.run, name="service", daemon=True)
-        thread.start()
-        try:
-            wait_until_healthy(self.address)
-            yield self.address
-        finally:
-            self._server.should_exit = True
-            thread.join()
+        with self:
+            thread.start()
+            try:
+                wait_until_healthy(self.address)
+                yield self.address
+            finally:
+                self._server.should_exit = True
+                thread.join()
