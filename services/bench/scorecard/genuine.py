@@ -45,7 +45,7 @@ def measure(say: Callable[[str], None]) -> list[Upgraded]:
 def _planted(say: Callable[[str], None]) -> Upgraded:
     with planting(say) as planted:
         found = planted.upgraded("slower", planted.commits.slower, say)
-        return Upgraded("a commit that signs with RSA twice", found, alerts_of(planted.service))
+        return Upgraded("A commit that signs with RSA twice", found, alerts_of(planted.service))
 
 
 def _released(say: Callable[[str], None]) -> Upgraded:
@@ -58,23 +58,18 @@ def _released(say: Callable[[str], None]) -> Upgraded:
 
 
 def table(found: Sequence[Upgraded]) -> ScorecardTable:
-    columns = ("upgrade", "cells", "look slower", "alerts", "cells of the alert", "minutes, builds included")
+    columns = ("upgrade", "cells", "look slower", "alerts", "cells of them", "minutes, builds included", "in words")
     rows = (ScorecardRow(ours=True, cells=(name(one.title), *_cells(one))) for one in found)
-    return ScorecardTable(title="Upgrades to something slower", columns=columns, rows=tuple(rows))
+    return ScorecardTable(title="Their alerts", columns=columns, rows=tuple(rows))
 
 
 def _cells(one: Upgraded) -> tuple[ScorecardCell, ...]:
     upgrade, told = one.lived.upgrade, sum(alert.cells for alert in one.alerts)
     counts = (upgrade.compared, upgrade.more, len(one.alerts), told, round(one.lived.minutes))
-    return tuple(ScorecardCell(text=str(count), value=count) for count in counts)
+    words = " ".join(alert.sentence for alert in one.alerts)
+    return (*(ScorecardCell(text=str(count)) for count in counts), ScorecardCell(text=words or "–"))
 
 
 def sentence(found: Sequence[Upgraded]) -> str:
-    """What the alerts of each said."""
-    return " ".join(f"{_counted(one)}{''.join(f' {alert.sentence}' for alert in one.alerts)}" for one in found)
-
-
-def _counted(one: Upgraded) -> str:
-    count = len(one.alerts)
-    raised = "one alert:" if count == 1 else f"{count} alerts{':' if count else '.'}"
-    return f"{one.title[0].upper()}{one.title[1:]} raised {raised}"
+    raised = [f"{one.title} raised {len(one.alerts)} alert{'' if len(one.alerts) == 1 else 's'}" for one in found]
+    return f"{'; '.join(raised)}."

@@ -99,9 +99,7 @@ def sentence(examined: Sequence[Mapping[float, Examined]]) -> str:
     """What ours that charts show finds, and the best of the others by F1."""
     ours = next(one for one in examined if one[0.0].detector.ours)
     best = max((one for one in examined if not one[0.0].detector.ours), key=_f1_of)
-    return (
-        f"kexbench finds {_in_words(ours)}; the best of the others by F1, {best[0.0].detector.name}, {_in_words(best)}."
-    )
+    return f"{_in_words(ours)}; the best of the others by F1, {_in_words(best)}."
 
 
 def _f1_of(examined: Mapping[float, Examined]) -> float:
@@ -112,6 +110,5 @@ def _in_words(examined: Mapping[float, Examined]) -> str:
     sums = np.sum([one.sums for one in examined.values()], axis=0)
     found = ", ".join(f"{recall(examined[step].sums):.0%} of the steps of {step:.0%}" for step in STEPS)
     weeks = sums[3] / POINTS_A_WEEK
-    return (
-        f"{examined[0.0].detector.name}: finds {found}, with {int(sums[2])} false alarms in {weeks:,.0f} series-weeks"
-    )
+    name = examined[0.0].detector.name
+    return f"{name}, finds {found}, with {int(sums[2])} false alarms in {weeks:,.0f} series-weeks"

@@ -24,12 +24,12 @@ def test_the_spec_of_the_releases_measures_both_and_is_watched_over() -> None:
     assert (len(plan.subjects), len(plan.cases)) == (2, 12)
 
 
-def test_every_upgrade_is_a_row_with_its_alerts() -> None:
-    found = [Upgraded("one", LIVED, (ALERT,)), Upgraded("two", LIVED, ()), Upgraded("three", LIVED, (ALERT, ALERT))]
-    assert [[cell.text for cell in row.cells][:5] for row in table(found).rows] == [
-        ["one", "8", "3", "1", str(ALERT.cells)],
-        ["two", "8", "3", "0", "0"],
-        ["three", "8", "3", "2", str(2 * ALERT.cells)],
+def test_every_upgrade_is_a_row_with_its_alerts_and_their_words() -> None:
+    found = [Upgraded("One", LIVED, (ALERT,)), Upgraded("two", LIVED, ()), Upgraded("three", LIVED, (ALERT, ALERT))]
+    both = f"{ALERT.sentence} {ALERT.sentence}"
+    assert [[cell.text for cell in row.cells] for row in table(found).rows] == [
+        ["One", "8", "3", "1", str(ALERT.cells), "9", ALERT.sentence],
+        ["two", "8", "3", "0", "0", "9", "–"],
+        ["three", "8", "3", "2", str(2 * ALERT.cells), "9", both],
     ]
-    assert sentence(found[:2]) == f"One raised one alert: {ALERT.sentence} Two raised 0 alerts."
-    assert sentence(found[2:]).startswith("Three raised 2 alerts: ")
+    assert sentence(found) == "One raised 1 alert; two raised 0 alerts; three raised 2 alerts."

@@ -5,7 +5,7 @@ import pytest
 
 from bench.scorecard.detectors import Detector
 from bench.scorecard.pool import AGAIN, STEPS, burned
-from bench.scorecard.steps import EDGE, NIGHTS, examine_steps, nights, pool_table, series_of, table
+from bench.scorecard.steps import EDGE, NIGHTS, examine_steps, nights, pool_table, sentence, series_of, table
 from tests.bench.scorecard.histories import made_up_pools
 
 POOLS = made_up_pools(30)[:2]
@@ -45,12 +45,18 @@ def test_who_knows_the_places_is_perfect_and_who_says_nothing_finds_nothing() ->
     known = {one.values: [label.index for label in one.labels] for several in series.values() for one in several}
     knowing = Detector("knowing", lambda values: known.get(tuple(values), []), ours=True)
     silent = Detector("silent", lambda _: [])
-    shown = table([examine_steps(one, series, 2) for one in (knowing, silent)])
+    examined = [examine_steps(one, series, 2) for one in (knowing, silent)]
+    shown = table(examined)
     rows = [[cell.value for cell in row.cells] for row in shown.rows]
     assert rows[0][1:3] == [1.0, 0.0]
     assert rows[0][3:6] == [1.0] * 3
     assert rows[1][1:6] == [None, 0.0, 0.0, 0.0, 0.0]
     assert all(len(row.cells) == len(shown.columns) for row in shown.rows)
+    assert sentence(examined) == (
+        "knowing, finds 100% of the steps of 1%, 100% of the steps of 2%, 100% of the steps of 3%, with 0 false alarms "
+        "in 309 series-weeks; the best of the others by F1, silent, finds 0% of the steps of 1%, 0% of the steps of 2%, "
+        "0% of the steps of 3%, with 0 false alarms in 309 series-weeks."
+    )
 
 
 def test_the_pool_measures_what_was_burned() -> None:
