@@ -12,7 +12,7 @@ The noise is taken as circulant, so that its covariance is diagonal after a Four
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ CHANGE_PENALTY = 4.5
 """Times ln n, of the deviance, for each change."""
 MODEL_CHANGE_PENALTY = 2.75
 """The same while the models of the noise are compared: many small steps are not to be taken for noise with a memory."""
+LEAST_REST = 1e-12
+"""Of the deviance, a point."""
 SURE = 20.0
 """Nothing is dropped any more where this many ln n of deviance went with the weakest under every model."""
 MEMORY_PENALTY = 6.0
@@ -51,51 +53,52 @@ def steps_of(logs: Vector, noise: Vector, places: list[int]) -> Steps:
     inverse = np.linalg.inv(grams[:, :-1, :-1])
     against = grams[:, :-1, -1]
     slopes = np.matmul(inverse, against[:, :, None])[:, :, 0]
-    rest = grams[:, -1, -1] - (slopes * against).sum(axis=1)
+    # What fits to the last bit is not known better than that.
+    rest = np.maximum(grams[:, -1, -1] - (slopes * against).sum(axis=1), LEAST_REST * count)
     models, logarithm = np.arange(len(MODELS)), float(np.log(count))
-    gone = np.zeros((len(MODELS), many + 1), dtype=bool)
-    gone[:, 0] = True  # the level of the whole stays
-    diagonal = np.arange(many + 1)
-    stages = []
-    for left in range(many, -1, -1):
-        rest = np.maximum(rest, 1e-12 * count)
-        spread: Numbers = np.asarray(inverse[:, diagonal, diagonal], dtype=float)
-        costs = count * np.log(rest / count) + deviances
-        stages.append(_Stage(left, costs, slopes, spread, rest, gone))
-        if not left:
-            break
-        losses = np.where(gone, np.inf, slopes**2 / np.where(gone, 1.0, spread))
+    away = np.zeros((len(MODELS), many + 1))
+    away[:, 0] = np.inf  # the level of the whole stays
+    stages = [_Stage(slopes, _diagonals(inverse), rest)]
+    dropped: list[np.ndarray[Any, np.dtype[np.intp]]] = []
+    while len(dropped) < many:
+        losses = slopes * slopes / stages[-1].spread + away
         weakest = losses.argmin(axis=1)
         loss = losses[models, weakest]
-        if float((loss / rest).min()) * count > SURE * logarithm:
+        if (loss / rest).min() * count > SURE * logarithm:
             break
-        gone = gone.copy()
-        gone[models, weakest] = True
+        dropped.append(weakest)
+        away[models, weakest] = np.inf
         rest = rest + loss
         column = inverse[models, :, weakest]
-        scaled = column / column[models, weakest][:, None]
-        slopes = slopes - scaled * slopes[models, weakest][:, None]
+        scaled = column / column[models, weakest, None]
+        slopes = slopes - scaled * slopes[models, weakest, None]
         inverse = inverse - scaled[:, :, None] * column[:, None, :]
-    costs = np.array([stage.costs for stage in stages])
-    penalties = logarithm * np.array([stage.left for stage in stages])[:, None]
+        inverse[models, weakest, weakest] = 1.0  # of what is gone, so that nothing is divided by zero
+        stages.append(_Stage(slopes, _diagonals(inverse), rest))
+    rests = np.array([stage.rest for stage in stages])
+    costs = count * np.log(rests / count) + deviances
+    penalties = logarithm * np.arange(many, many - len(stages), -1)[:, None]
     model = int((costs + MODEL_CHANGE_PENALTY * penalties).min(axis=0).argmin())
-    best = stages[int((costs + CHANGE_PENALTY * penalties)[:, model].argmin())]
-    kept = np.flatnonzero(~best.gone[model])
-    variance = best.rest[model] / max(count - best.left - 2, 1)
-    z = best.slopes[model, kept] / np.sqrt(best.spread[model, kept] * variance)
-    return Steps(tuple(places[each - 1] for each in kept.tolist()), tuple(z.tolist()), *MODELS[model])
+    best = int((costs + CHANGE_PENALTY * penalties)[:, model].argmin())
+    gone = {0, *(int(weakest[model]) for weakest in dropped[:best])}
+    kept = [place for place in range(many + 1) if place not in gone]
+    variance = rests[best, model] / max(count - (many - best) - 2, 1)
+    z = stages[best].slopes[model, kept] / np.sqrt(stages[best].spread[model, kept] * variance)
+    return Steps(tuple(places[each - 1] for each in kept), tuple(z.tolist()), *MODELS[model])
 
 
-@dataclass(frozen=True)
-class _Stage:
-    """With so many places left: by model the deviance, and by model and place the step and its variance."""
+class _Stage(NamedTuple):
+    """By model and place the step and its variance, and by model the deviance that is left."""
 
-    left: int
-    costs: Vector
     slopes: Numbers
     spread: Numbers
     rest: Vector
-    gone: "np.ndarray[Any, np.dtype[np.bool_]]"
+
+
+def _diagonals(matrices: "np.ndarray[Any, np.dtype[Any]]") -> Numbers:
+    """As a view of them."""
+    many, size, _ = matrices.shape
+    return matrices.reshape(many, size * size)[:, :: size + 1]
 
 
 def _grams(

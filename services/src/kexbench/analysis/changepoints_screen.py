@@ -66,15 +66,14 @@ def places_of(logs: Vector, noise: Vector) -> list[int]:
     high[:, 1:] &= z[:, 1:] >= z[:, :-1]
     high[:, :-1] &= z[:, :-1] >= z[:, 1:]
     rows, places = np.nonzero(high)
-    heights = z[rows, places]
-    found: dict[int, float] = {}
-    hidden = np.zeros(z.shape, dtype=bool)
-    for number in np.argsort(-heights, kind="stable").tolist():
-        row, place = int(rows[number]), int(places[number])
-        if not hidden[row, place]:
-            reach = max(1, WIDTHS[row] // 2)
-            hidden[row, max(0, place - reach) : place + reach + 1] = True
-            found.setdefault(place + 1, float(heights[number]))
+    order = np.argsort(-z[rows, places], kind="stable")
+    found: dict[int, None] = {}
+    shown: list[list[int]] = [[] for _ in WIDTHS]
+    for row, place in zip(rows[order].tolist(), places[order].tolist(), strict=True):
+        reach = max(1, WIDTHS[row] // 2)
+        if all(abs(place - other) > reach for other in shown[row]):
+            shown[row].append(place)
+            found[place + 1] = None
     kept = [place for place in found if 2 <= place < count - 1][:MAX_PLACES]
     return sorted(kept)
 
