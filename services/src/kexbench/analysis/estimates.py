@@ -1,8 +1,8 @@
 """The estimate of one cell and the comparison of two, both over invocations, the statistical unit.
 
 Assumption stated once: invocations of one cell are exchangeable. Batches of one process are not
-independent, so an invocation counts as one value: of one subject the median of its batches, of two the median over
-rounds (analysis/rounds.py).
+independent, so an invocation counts as one value: of one subject the median of its batches, of two the
+interquartile mean over rounds (analysis/rounds.py).
 """
 
 from collections.abc import Sequence
