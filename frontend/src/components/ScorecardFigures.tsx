@@ -25,7 +25,7 @@ export function ScorecardFigures({ table: { title, columns, rows } }: { table: S
                 <th scope="row">{ours ? <b>{name?.text}</b> : name?.text}</th>
                 {figures.map((cell, place) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: columns that never change
-                  <td key={place}>
+                  <td key={place} className={cell.text.endsWith(".") ? "sentence" : undefined}>
                     <Figure cell={cell} scale={scales[place + 1]} ours={ours ?? false} />
                   </td>
                 ))}

@@ -58,7 +58,7 @@ def _released(say: Callable[[str], None]) -> Upgraded:
 
 
 def table(found: Sequence[Upgraded]) -> ScorecardTable:
-    columns = ("upgrade", "cells", "look slower", "alerts", "cells of them", "minutes, builds included", "in words")
+    columns = ("upgrade", "in words", "cells", "look slower", "alerts", "cells of them", "minutes, builds included")
     rows = (ScorecardRow(ours=True, cells=(name(one.title), *_cells(one))) for one in found)
     return ScorecardTable(title="Their alerts", columns=columns, rows=tuple(rows))
 
@@ -67,9 +67,10 @@ def _cells(one: Upgraded) -> tuple[ScorecardCell, ...]:
     upgrade, told = one.lived.upgrade, sum(alert.cells for alert in one.alerts)
     counts = (upgrade.compared, upgrade.more, len(one.alerts), told, round(one.lived.minutes))
     words = " ".join(alert.sentence for alert in one.alerts)
-    return (*(ScorecardCell(text=str(count)) for count in counts), ScorecardCell(text=words or "–"))
+    return (ScorecardCell(text=words or "–"), *(ScorecardCell(text=str(count)) for count in counts))
 
 
 def sentence(found: Sequence[Upgraded]) -> str:
+    """How many alerts each raised."""
     raised = [f"{one.title} raised {len(one.alerts)} alert{'' if len(one.alerts) == 1 else 's'}" for one in found]
     return f"{'; '.join(raised)}."

@@ -62,7 +62,7 @@ class Examined:
 
 
 def sets() -> dict[str, list[LabelledSeries]]:
-    """The labelled histories: each set, all of them, and those that nothing was tuned on."""
+    """The labelled histories: each set, all of them, and the folds that were held back."""
     found = {name: load(name) for name in NAMES}
     every = [one for series in found.values() for one in series]
     return found | {"all": every, "held back": folds(every)[1]}
@@ -168,6 +168,6 @@ def sentence(examined: Mapping[str, Sequence[Examined]]) -> str:
     best = max((one for one in everything if not one.detector.ours), key=lambda one: one.f1)
     held_back = next(one for one in examined["held back"] if one.detector.ours)
     return (
-        f"On all histories kexbench has an F1 of {ours.f1:.2f} ({held_back.f1:.2f} on those that nothing was tuned "
-        f"on), the best of the others, {best.detector.name}, one of {best.f1:.2f}."
+        f"On all histories kexbench has an F1 of {ours.f1:.2f} ({held_back.f1:.2f} on those held back), "
+        f"the best of the others, {best.detector.name}, one of {best.f1:.2f}."
     )

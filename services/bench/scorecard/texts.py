@@ -14,9 +14,8 @@ from): {sizes}. A change counts as found within five points of where it is; what
 missed nor as a false alarm. F1, precision and recall are those of the series in which something changes. Constants of \
 kexbench's detector were chosen on three fifths of the histories; the others were held back, but for its last two \
 rules (changes in parts, and the place of a step), for which two real histories were looked at wherever they belong. \
-The other methods are \
-written anew from the papers and documentation of their makers, with the settings that these recommend, two of them by \
-the library ruptures.
+The other methods are written anew from the papers and documentation of their makers, with the settings that these \
+recommend, two of them by the library ruptures.
 
 A series has one point a day, so 1,000 series-weeks are 7,000 points. The delay is how many points of a new level it \
 takes until the change is found for the first time, for changes of at least 2.5 noises in the synthetic series \

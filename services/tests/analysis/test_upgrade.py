@@ -239,3 +239,11 @@ def test_a_side_moved_where_the_other_did_not(
 ) -> None:
     moves = [None if one is None else Move(ratio=one[0], low=one[1], high=one[2]) for one in (client, server)]
     assert moved_side(*moves) == side
+
+
+def test_an_outlier_is_drawn_in_and_what_is_left_is_scaled_by_the_share_of_all_that_is_kept() -> None:
+    """By hand: around the median of 1 lie -1, 0 and 9, of which 9 counts as 2: 1 + (1 / 3) / 0.8."""
+    sample = Sample(np.array([0.0, 1.0, 10.0]), ("", "", ""), trimmed=True)
+    assert sample.within(2) == pytest.approx(2 / 3)
+    assert sample.cut_at(2, 0.8).centre == pytest.approx(1 + 1 / 3 / 0.8)
+    assert sample.cut_at(20, 1).centre == pytest.approx(11 / 3), "the mean where nothing lies beyond"

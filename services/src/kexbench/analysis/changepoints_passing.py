@@ -1,7 +1,7 @@
 """Steps that are no change: of a slow drift, of a host that switches between two levels, of outliers in a row."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from kexbench.analysis.changepoints_screen import middle
 from kexbench.analysis.rounds import Vector
 
 WINDOW = 40
-"""So many points before and after a step tell its size."""
+"""So many points before and after a step tell its size and its place."""
 ALIKE = 0.3
 """Two steps are of one size that differ by less than this share of it."""
 CLEAR_NOISES = 6.0
@@ -19,21 +19,25 @@ BRIEF_POINTS, BRIEF_SCATTER = 3, 0.5
 """A level of so few points that goes back again is one if they lie within this share of the step."""
 
 
+def stretches_of(places: Sequence[int], count: int) -> Iterator[tuple[int, int, int]]:
+    """Of each place the one before it, itself and the one after it; 0 and the count of values at the ends."""
+    edges = [0, *places, count]
+    return zip(edges, places, edges[2:], strict=False)
+
+
 def sizes_of(logs: Vector, places: Sequence[int]) -> list[float]:
     """The difference of the medians after and before each place, of at most 40 points each."""
-    edges = [0, *places, len(logs)]
     return [
         middle(logs[place : min(after, place + WINDOW)]) - middle(logs[max(before, place - WINDOW) : place])
-        for before, place, after in zip(edges, places, edges[2:], strict=False)
+        for before, place, after in stretches_of(places, len(logs))
     ]
 
 
 def slopes_of(logs: Vector, places: Sequence[int]) -> set[int]:
     """Which steps lie on a slope: a line through the stretch from the step before to the step after fits it better."""
-    edges = [0, *places, len(logs)]
     return {
         number
-        for number, (before, place, after) in enumerate(zip(edges, places, edges[2:], strict=False))
+        for number, (before, place, after) in enumerate(stretches_of(places, len(logs)))
         if _line_rest(logs[before:after]) < _rest(logs[before:place]) + _rest(logs[place:after])
     }
 

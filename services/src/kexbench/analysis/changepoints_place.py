@@ -11,11 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kexbench.analysis.changepoints_passing import WINDOW, stretches_of
 from kexbench.analysis.changepoints_screen import middle
 from kexbench.analysis.rounds import Vector
 
-WINDOW = 40
-"""So many points on both sides tell where the step is."""
 REACH = 10
 """A step moves by no more."""
 PLAIN = 0.7
@@ -28,10 +27,9 @@ _QUANTILES = 4
 
 def better_places(logs: Vector, places: Sequence[int]) -> tuple[int, ...]:
     """The places, each moved where another one near is clearly better. They stay in their order."""
-    edges = [0, *places, len(logs)]
     return tuple(
         _better(logs, max(before, place - WINDOW), place, min(after, place + WINDOW))
-        for before, place, after in zip(edges, places, edges[2:], strict=False)
+        for before, place, after in stretches_of(places, len(logs))
     )
 
 

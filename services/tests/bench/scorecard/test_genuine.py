@@ -28,8 +28,8 @@ def test_every_upgrade_is_a_row_with_its_alerts_and_their_words() -> None:
     found = [Upgraded("One", LIVED, (ALERT,)), Upgraded("two", LIVED, ()), Upgraded("three", LIVED, (ALERT, ALERT))]
     both = f"{ALERT.sentence} {ALERT.sentence}"
     assert [[cell.text for cell in row.cells] for row in table(found).rows] == [
-        ["One", "8", "3", "1", str(ALERT.cells), "9", ALERT.sentence],
-        ["two", "8", "3", "0", "0", "9", "–"],
-        ["three", "8", "3", "2", str(2 * ALERT.cells), "9", both],
+        ["One", ALERT.sentence, "8", "3", "1", str(ALERT.cells), "9"],
+        ["two", "–", "8", "3", "0", "0", "9"],
+        ["three", both, "8", "3", "2", str(2 * ALERT.cells), "9"],
     ]
     assert sentence(found) == "One raised 1 alert; two raised 0 alerts; three raised 2 alerts."
