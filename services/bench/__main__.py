@@ -15,7 +15,7 @@ import numpy as np
 from bench import report
 from bench.calibration import calibrate
 from bench.commits import measure_commits
-from bench.detection import BATCHES, Pools, measure_pools
+from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
 from bench.lab import FULL, QUICK, BenchError, Lab, Scale
 from bench.overhead import Overhead, measure_overhead
@@ -26,6 +26,7 @@ from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
+from kexbench.domain.plans import BATCHES
 from kexbench.files import write_whole
 from kexbench.kits import KitError
 from kexbench.runner.host import read_host_facts

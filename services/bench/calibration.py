@@ -3,12 +3,11 @@
 import statistics
 from dataclasses import dataclass
 
-from bench.lab import BATCH_NS, Lab, turns_ns
+from bench.lab import Lab, turns_ns
 from kexbench.domain.cases import Case
+from kexbench.domain.plans import BATCH_NS, BATCHES
 from kexbench.domain.samples import Timer
 from kexbench.runner.party import Party
-
-BATCHES = 40
 
 
 @dataclass(frozen=True)

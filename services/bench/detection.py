@@ -8,6 +8,7 @@ from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Vector, log_ratios
 from kexbench.domain.cases import Case
 from kexbench.domain.hosts import HostLoad
+from kexbench.domain.plans import BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
@@ -15,8 +16,6 @@ from kexbench.runner.ticket import TicketKit
 
 BASELINE, SAME, COPY = "baseline", "same", "copy"
 INJECTIONS_PPM = (2000, 3000, 5000, 10000)
-BATCHES = 20
-"""What a spec has that says nothing of it."""
 SAME_POOLS = 3
 """How many times as large the pool without a change is: false alarms are rare, and it alone tells how rare."""
 CPU_BUDGET_S = 60

@@ -9,15 +9,13 @@ from pathlib import Path
 
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import Job, Measure
+from kexbench.domain.plans import BATCH_NS, BATCHES, Job, Measure
 from kexbench.runner.cpus import Cpus, claim_cpus
 from kexbench.runner.party import Setting
 from kexbench.runner.records import Batch
 from kexbench.runner.ticket import Ticket, TicketKit
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
-
-BATCH_NS = 5_000_000
 
 
 class BenchError(Exception):
@@ -51,7 +49,7 @@ class Scale:
     pushes: int
 
 
-FULL = Scale(invocations=20, batches=20, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
+FULL = Scale(invocations=20, batches=BATCHES, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
 QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2, cases=1000, nodes=100, pushes=3)
 
 

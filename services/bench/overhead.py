@@ -3,9 +3,10 @@
 import statistics
 from dataclasses import dataclass
 
-from bench.lab import BATCH_NS, BenchError, Lab, Scale, turns_ns
+from bench.lab import BenchError, Lab, Scale, turns_ns
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
 from kexbench.domain.cases import Case
+from kexbench.domain.plans import BATCH_NS
 from kexbench.domain.samples import Timer
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.order import rounds

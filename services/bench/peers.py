@@ -10,10 +10,11 @@ from typing import Self
 
 import numpy as np
 
-from bench.lab import BATCH_NS, BenchError, Lab, turns_ns
+from bench.lab import BenchError, Lab, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
 from kexbench.domain.cases import Case
+from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import Party
 from kexbench.runner.records import Batch
@@ -85,7 +86,7 @@ class PlainLoop:
 def compare_with_plain_loop(
     lab: Lab, program: Path, case: Case, invocations: int, batches: int, *, chainless: bool
 ) -> Peer:
-    """Worker and plain loop take turns of five milliseconds, in fresh processes each invocation. `chainless`: the loop
+    """Worker and plain loop take turns of two milliseconds, in fresh processes each invocation. `chainless`: the loop
     neither builds nor verifies chains, as the worker doesn't."""
     subject = "openssl@system"
     setting = lab.setting(case, {subject: lab.kit(subject)}, batches)

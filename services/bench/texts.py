@@ -18,7 +18,7 @@ The goal is 0.3%. Resumption by ticket in TLS 1.2, which does no public-key oper
 PEERS = """\
 ## The same handshakes, made by others
 
-`plain_openssl.c` shares no code with the worker. It takes turns of 5 ms with a worker, in fresh processes; compared is
+`plain_openssl.c` shares no code with the worker. It takes turns of 2 ms with a worker, in fresh processes; compared is
 all CPU time a handshake, making and freeing of objects included, and on our side the proof of what was negotiated.
 By itself OpenSSL also looks for the issuers of the server's certificate and tries to verify it on the client, which the
 worker leaves out (measurement.md, "What is proven"); *chainless*, the loop leaves them out too, so the difference

@@ -10,10 +10,11 @@ from bench.lab import Lab, all_cpus
 from bench.planted import SOURCES
 from bench.scorecard import genuine, histories, live, steps, upgrades
 from bench.scorecard.detectors import DETECTORS
-from bench.scorecard.pool import BATCHES, CASES, QUICK_CASES, STEPS, Pool, measure_pools
+from bench.scorecard.pool import CASES, QUICK_CASES, STEPS, Pool, measure_pools
 from bench.scorecard.texts import COMPARISON, COMPARISON_TITLES, GENUINE, HISTORIES, LIVE, STEPS_ABOUT, UPGRADES
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
+from kexbench.domain.plans import BATCHES
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 
 

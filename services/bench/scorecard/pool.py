@@ -9,6 +9,7 @@ from kexbench.analysis.pairs import batches_of
 from kexbench.analysis.rounds import Batches, Vector, medians
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
+from kexbench.domain.plans import BATCHES
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.domain.upgrades import Side
 from kexbench.runner.invocation import measure_invocation
@@ -18,8 +19,6 @@ from kexbench.runner.ticket import TicketKit
 PLAIN, AGAIN = "plain", "again"
 STEPS_PPM = (10_000, 20_000, 30_000)
 STEPS = tuple(ppm / 1e6 for ppm in STEPS_PPM)
-BATCHES = 20
-"""What a spec has that says nothing of it."""
 METRICS: dict[Side, Metric] = {
     "both": Metric.CPU_NS,
     "client": Metric.CLIENT_CPU_NS,

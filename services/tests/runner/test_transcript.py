@@ -59,6 +59,13 @@ def test_its_batches_are_those_of_the_measurement(make_ticket: MakeTicket, tmp_p
     assert {batch["client_cpu_ns"] for batch in batches} == {20 * 100_000}
 
 
+def test_several_threads_have_a_batch_as_many_times_longer(make_ticket: MakeTicket) -> None:
+    case = RSA.model_copy(update={"threads": 3})
+    ticket = make_ticket(SUBJECT, cases=(case,))
+    text = transcript(ticket, Turn(case.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED)
+    assert f" min_ns={3 * ticket.measure.batch_ns} " in text
+
+
 def test_nothing_of_the_shells_environment_reaches_the_worker(make_ticket: MakeTicket) -> None:
     ticket = make_ticket(SUBJECT)
     words = transcript(ticket, Turn(RSA.case_id, (SUBJECT,), 0), SUBJECT, UNPINNED).splitlines()[1]

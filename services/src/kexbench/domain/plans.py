@@ -8,9 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 
-HARNESS_VERSION = 2
+HARNESS_VERSION = 3
 """Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
-
+BATCHES = 40
+"""Of a subject in an invocation, where a spec says nothing of it."""
+BATCH_NS = 2_000_000
+"""What a batch takes at least. Longer ones meet more of the machine's changes of speed, shorter ones spend more on the
+handshake that refills the caches."""
 
 SENTINEL = "sentinel"
 """The reference of the frozen subject that is measured along in every block."""

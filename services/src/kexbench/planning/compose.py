@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import NOTHING, Cipher, Method
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.plans import Isolation, Measure
+from kexbench.domain.plans import BATCH_NS, BATCHES, Isolation, Measure
 from kexbench.domain.pools import LOCAL
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.expand import expand
@@ -28,8 +28,8 @@ USUAL = (
 )
 """What servers do most."""
 LEAST_INVOCATIONS, MOST_INVOCATIONS = 6, 60
-BATCHES = 12
-BATCH_NS = 5_000_000
+QUICK_BATCHES = BATCHES // 2
+"""Somebody waits for an answer."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Wish:
     subjects: tuple[SubjectRef, ...]
     cases: tuple[Case, ...]
     invocations: int
-    batches: int = BATCHES
+    batches: int = QUICK_BATCHES
     max_duration_s: int = 3600
     sentinel: bool = False
     pools: tuple[str, ...] = (LOCAL,)
@@ -91,7 +91,7 @@ def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, .
     return tuple(case for case in cases if not patterns or any(fnmatchcase(case.case_id, each) for each in patterns))
 
 
-def affordable_invocations(cases: tuple[Case, ...], subjects: int, seconds: float, batches: int = BATCHES) -> int:
+def affordable_invocations(cases: tuple[Case, ...], subjects: int, seconds: float, batches: int = QUICK_BATCHES) -> int:
     """How many invocations fit into a time, within bounds."""
     one = Measure(invocations=1, batches=batches, batch_ns=BATCH_NS, max_duration_s=1)
     return max(LEAST_INVOCATIONS, min(MOST_INVOCATIONS, int(seconds / estimated_seconds(cases, subjects, 1, one))))

@@ -32,8 +32,8 @@ def job_seconds(plan: Plan) -> dict[str, float]:
 
 def case_seconds(case: Case, subjects: int, measure: Measure) -> float:
     """Seconds of measuring all invocations of a case on one node."""
-    turn_s = (MIN_HANDSHAKES + 1) * handshake_seconds(case) * case.threads
-    batch_s = max(measure.batch_ns / 1e9, turn_s)
+    handshake_s = handshake_seconds(case)
+    batch_s = (max(measure.batch_ns / 1e9, MIN_HANDSHAKES * handshake_s) + handshake_s) * case.threads
     workers = 1 if case.peer == NOTHING else 2
     invocation_s = INVOCATION_OVERHEAD_S * workers + (measure.batches + WARM_UP_BATCHES) * batch_s
     return invocation_s * subjects * measure.invocations

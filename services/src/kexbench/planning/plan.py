@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from kexbench.domain.cases import parse_peer
 from kexbench.domain.material import least_ocsp_bytes
-from kexbench.domain.plans import Measure, Plan, PlannedSubject, Reference, plan_id_of
+from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
 from kexbench.planning import estimate, pack
 from kexbench.planning.documents import Document, DocumentError, Fault, closest, parse_document, validate
@@ -13,9 +13,6 @@ from kexbench.planning.expand import MAX_CASES, count_cases, expand
 from kexbench.planning.follow import followed
 from kexbench.planning.spec import Catalogue, Matrix, Spec
 from kexbench.planning.subjects import UnknownSelector, resolve
-
-BATCH_NS = 5_000_000
-"""Shorter batches measure cold caches, longer ones the drift of the machine."""
 
 
 def read_matrices(text: str, file: str) -> list[Matrix]:

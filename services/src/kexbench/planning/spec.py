@@ -26,7 +26,7 @@ from kexbench.domain.dimensions import (
     Resumption,
 )
 from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
-from kexbench.domain.plans import Isolation
+from kexbench.domain.plans import BATCHES, Isolation
 from kexbench.domain.pools import LOCAL, PoolName
 from kexbench.planning.cron import Cron
 from kexbench.planning.written import Day, Distinct, Duration, Share, Written
@@ -136,7 +136,7 @@ class MeasureSpec(Written):
 
     invocations: Annotated[int, Field(ge=2, le=MAX_INVOCATIONS)] = 10
     resolve: Share | None = None
-    batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = 20
+    batches: Annotated[int, Field(ge=2, le=MAX_BATCHES)] = BATCHES
     max_duration: Annotated[Duration, Field(json_schema_extra={"default": "60m"})] = 3600
     sentinel: Annotated[bool, Field(description="whether a workload that never changes is measured along")] = True
     isolation: Annotated[

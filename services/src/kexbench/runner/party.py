@@ -48,9 +48,9 @@ def setup_request(case: Case, files: MaterialFiles, **changed: str) -> str:
 
 
 def run_request(case: Case, min_handshakes: int, min_ns: int, max_handshakes: int, *, split: bool = True) -> str:
-    """The `run` line of a batch."""
+    """The `run` line of a batch, `min_ns` long for each thread: those that start one after the other shall meet."""
     return (
-        f"run id={case.case_id} min_handshakes={min_handshakes} min_ns={min_ns} "
+        f"run id={case.case_id} min_handshakes={min_handshakes} min_ns={min_ns * case.threads} "
         f"max_handshakes={max_handshakes} split={'yes' if split else 'no'}"
     )
 

@@ -72,7 +72,7 @@ def test_the_clock_source_is_judged(source: str | None, available: tuple[str, ..
     ("cost_ns", "step_ns", "verdict", "words"),
     [
         (300.0, 300, "good", "do not count"),
-        (10_000.0, 10_000, "warning", "0.4%"),
+        (10_000.0, 10_000, "warning", "1.0%"),
         (300.0, 10_000_000, "warning", "too coarsely"),
     ],
 )

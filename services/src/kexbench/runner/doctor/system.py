@@ -1,10 +1,10 @@
 """Advice on what runs beside the measuring, on the clocks, and on what the kernel gives to every process."""
 
+from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.check import About, Check
 from kexbench.runner.doctor.machine import Machine
 from kexbench.runner.doctor.watching import Watched
 
-BATCH_NS = 5_000_000
 BUSY_MEASURING, BUSY_ALL, BUSY_LOAD = 0.05, 0.1, 0.5
 """Shares of CPU time, and running programs a CPU, above which other programs are worth a warning."""
 STOLEN = 0.01
@@ -80,7 +80,8 @@ def cpu_clock(watched: Watched) -> Check:
     if step > BATCH_NS * CLOCK_STEP:
         return about.warning(
             f"{found}, steps of {step / 1e6:.2g} ms",
-            "CPU time is counted too coarsely for batches of 5 ms: measure outside of this sandbox or emulator.",
+            f"CPU time is counted too coarsely for batches of {BATCH_NS / 1e6:g} ms: "
+            "measure outside of this sandbox or emulator.",
         )
     if 2 * cost > BATCH_NS * CLOCK_SHARE:
         return about.warning(
@@ -88,7 +89,7 @@ def cpu_clock(watched: Watched) -> Check:
             f"Two readings a batch add up to {2 * cost / BATCH_NS:.1%} to every cost, "
             "so that changes look a little smaller than they are.",
         )
-    return about.good(found, "Two readings a batch of 5 ms do not count.")
+    return about.good(found, f"Two readings a batch of {BATCH_NS / 1e6:g} ms do not count.")
 
 
 def counters(machine: Machine, watched: Watched) -> Check:
