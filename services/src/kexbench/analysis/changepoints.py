@@ -16,7 +16,15 @@ import numpy as np
 from kexbench.analysis.changepoints_fit import steps_of
 from kexbench.analysis.changepoints_passing import WINDOW, bursts_of, sizes_of, slopes_of, switches_of
 from kexbench.analysis.changepoints_place import better_places
-from kexbench.analysis.changepoints_screen import PLACE_Z, WIDTHS, middle, noise_of, places_of, without_spikes
+from kexbench.analysis.changepoints_screen import (
+    PLACE_Z,
+    WIDTHS,
+    middle,
+    noise_of,
+    places_of,
+    without_spikes,
+    worth_fitting,
+)
 from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.rounds import Vector
 
@@ -135,9 +143,11 @@ def _of_piece(logs: Vector, errors: "Vector | None", strict: bool, begin: int) -
     noise = noise_of(logs, errors)
     calm = without_spikes(logs, noise)
     places = places_of(calm, noise)
-    if not places:
+    if not (clear := worth_fitting(calm, noise, places)):
         return []
-    steps = steps_of(calm, noise, places)
+    steps = steps_of(calm, noise, clear)
+    if steps.memory:  # then those that were dropped are judged by noise that has none
+        steps = steps_of(calm, noise, places)
     at = better_places(logs, steps.places)
     sizes = sizes_of(logs, at)
     drifting, bursts = slopes_of(calm, at), bursts_of(logs, at, sizes)

@@ -13,6 +13,8 @@ WIDTHS = (2, 3, 5, 8, 13, 21, 34, 55)
 """Means of so many points before a place are compared with those of as many after it."""
 PLACE_Z = 3.0
 MAX_PLACES = 40
+KEPT_Z = 4.0
+"""Well below what a step must be to be told of."""
 LEAST_NOISE = 5e-4
 """A twentieth of a percent: what does not scatter at all is not known better than that."""
 _TO_SIGMA = 1.4826 / 2**0.5
@@ -76,6 +78,30 @@ def places_of(logs: Vector, noise: Vector) -> list[int]:
             found[place + 1] = None
     kept = [place for place in found if 2 <= place < count - 1][:MAX_PLACES]
     return sorted(kept)
+
+
+def worth_fitting(logs: Vector, noise: Vector, places: list[int]) -> list[int]:
+    """The places left when the weakest is dropped, one after the other, while the levels on its two sides are alike:
+    many stand out from what is near that do not from all up to the next place. Bottom-up segmentation (Keogh, Chu,
+    Hart & Pazzani 2001)."""
+    weights = noise**-2.0
+    edges = [0, *places]
+    masses = np.add.reduceat(weights, edges).tolist()
+    sums = np.add.reduceat(weights * logs, edges).tolist()
+
+    def squared_z(at: int) -> float:
+        mass, after = masses[at], masses[at + 1]
+        return float((sums[at] / mass - sums[at + 1] / after) ** 2 * mass * after / (mass + after))
+
+    kept, clear = list(places), [squared_z(at) for at in range(len(places))]
+    while clear and (least := min(clear)) < KEPT_Z**2:
+        at = clear.index(least)
+        del kept[at], clear[at]
+        masses[at] += masses.pop(at + 1)
+        sums[at] += sums.pop(at + 1)
+        for near in range(max(at - 1, 0), min(at + 1, len(clear))):
+            clear[near] = squared_z(near)
+    return kept
 
 
 def middle(values: Vector) -> float:
