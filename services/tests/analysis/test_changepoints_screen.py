@@ -17,7 +17,7 @@ def test_a_place_is_kept_whose_step_is_four_standard_errors(noise: float, kept: 
 
 
 def test_the_weakest_is_dropped_first_and_its_levels_become_one() -> None:
-    """Both are weak beside the step in the middle; alone at first, each side's short level would speak against it."""
+    """At first the true step is below four standard errors too, of the short levels beside it: 0.7 of 0.18."""
     logs = np.array([0.0, 0.0, 0.0, 0.3, 1.0, 1.0, 0.7, 1.0])
     assert worth_fitting(logs, np.full(8, 0.15), [3, 4, 6, 7]) == [4]
 

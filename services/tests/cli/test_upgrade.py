@@ -1,7 +1,5 @@
 """`kexbench upgrade`: a planted step from measuring to the report, its words and exit statuses."""
 
-import re
-
 import pytest
 import typer
 
@@ -11,7 +9,8 @@ from kexbench.domain.upgrades import MissingCell, Move, UpgradeCell, UpgradeEnd,
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
 
-ONE, SLOWER, EQUAL = "1.0", "1.1+seed=7+step=1.02", "1.2+seed=9+step=1.02"
+NOISE = "noise=0.006"
+ONE, SLOWER, EQUAL = f"1.0+{NOISE}", f"1.1+{NOISE}+seed=7+step=1.02", f"1.2+{NOISE}+seed=9+step=1.02"
 BROKEN = "2.0+unsupported=1"
 
 
@@ -28,10 +27,10 @@ def test_a_planted_step_is_told_at_its_version_with_sides_and_cores(cli: Cli) ->
     done = cli("upgrade", "fake", "1.0", "1.1")
     assert done.status == 0, done.err
     first, *rest = done.out.splitlines()
-    assert re.match(r"fake 1\.0 → 1\.1: 2 of 2 cases cost more, by (1\.9|2\.0|2\.1)%", first), first
+    assert first.startswith("fake 1.0 → 1.1: 2 of 2 cases cost more, by 2.0%"), first
     told = "\n".join(rest)
     assert told.count("costs more") == 2
-    assert re.search(r"4 → 4\.0[789]", told)
+    assert "4 → 4.08" in told
     assert "10,000 handshakes a second" in told
 
 

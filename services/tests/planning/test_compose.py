@@ -14,7 +14,6 @@ from kexbench.domain.plans import BATCH_NS, Measure, Plan
 from kexbench.planning.compose import (
     LEAST_INVOCATIONS,
     MOST_INVOCATIONS,
-    QUICK_BATCHES,
     Wish,
     affordable_invocations,
     chosen,
@@ -70,7 +69,7 @@ def test_a_wish_for_many_cases_keeps_their_order_subjects_and_measure() -> None:
     plan = planned(*CASES)
     assert plan.cases == CASES
     assert [subject.reference for subject in plan.subjects] == [str(subject) for subject in SUBJECTS]
-    assert (plan.measure.invocations, plan.measure.batches, plan.measure.max_duration_s) == (7, QUICK_BATCHES, LONG_S)
+    assert (plan.measure.invocations, plan.measure.batches, plan.measure.max_duration_s) == (7, 20, LONG_S)
     assert plan.description == "What is «wished» for: 'all'"
 
 
@@ -130,7 +129,7 @@ def test_as_many_invocations_as_fit_into_the_time_and_never_beyond_the_bounds(
     cases: list[Case], subjects: int, seconds: float
 ) -> None:
     def takes(invocations: int) -> float:
-        measure = Measure(invocations=invocations, batches=QUICK_BATCHES, batch_ns=BATCH_NS, max_duration_s=1)
+        measure = Measure(invocations=invocations, batches=20, batch_ns=BATCH_NS, max_duration_s=1)
         return estimated_seconds(tuple(cases), subjects, 1, measure)
 
     found = affordable_invocations(tuple(cases), subjects, seconds)
