@@ -75,6 +75,11 @@ def in_turn(pool: Invocations, size: int, random: np.random.Generator) -> Iterat
         yield blocks if random.random() < 0.5 else blocks[::-1]
 
 
+def to_sentinel(pool: Invocations) -> Invocations:
+    """The odd batches as ratios to the even ones, as if these were of the sentinel that is measured along."""
+    return [np.exp(by_round(own, frozen)).tolist() for own, frozen in interleaved(pool)]
+
+
 WAYS: dict[
     str, tuple[bool, Callable[[Invocations, int, np.random.Generator], Iterator[tuple[Invocations, Invocations]]]]
 ]
@@ -83,7 +88,12 @@ WAYS = {
     "neighbouring invocations as pairs": (True, lambda pool, size, random: groups(neighbours(pool), size, random)),
     "not interleaved": (False, apart),
     "one block after the other": (False, in_turn),
+    "one block after the other, relative to a sentinel": (
+        False,
+        lambda pool, size, random: in_turn(to_sentinel(pool), size, random),
+    ),
 }
+SIZES = (3, 5, 10, 20)
 
 
 def false_positives(scale: int) -> Table:
@@ -92,13 +102,34 @@ def false_positives(scale: int) -> Table:
     for name, (paired, cut) in WAYS.items():
         for clock, clock_name in enumerate(("wall", "CPU")):
             pools = [stored(kind, clock) for kind in ("ecdsa", "rsa")]
-            for size in (3, 5, 10, 20):
+            for size in SIZES:
                 random = np.random.default_rng(size)
                 drawn = [one for _ in range(scale) for pool in pools for one in cut(pool, size, random)]
                 found = [[compare_lists(a, b, paired, strict).regression for strict in (False, True)] for a, b in drawn]
                 usual, strict = np.mean(found, axis=0)
                 rows.append([name, clock_name, str(size), f"{len(drawn):,}", f"{usual:.2%}", f"{strict:.2%}"])
     return ("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows
+
+
+def drift(scale: int) -> Table:
+    """By how much two lists that are not interleaved differ more than their own scatter tells: the root mean square of
+    the difference of their means over that of its standard error, 1 where nothing drifts."""
+    rows = []
+    for name, (paired, cut) in WAYS.items():
+        for clock, clock_name in enumerate(("wall", "CPU")):
+            factors = []
+            for size in SIZES if not paired else ():
+                random = np.random.default_rng(size)
+                pools = [stored(kind, clock) for kind in ("ecdsa", "rsa")]
+                drawn = [one for _ in range(scale) for pool in pools for one in cut(pool, size, random)]
+                # A pair of lists, which of the two, invocations.
+                logs = np.array([[[np.log(np.median(values)) for values in one] for one in both] for both in drawn])
+                apart = logs[:, 0].mean(axis=1) - logs[:, 1].mean(axis=1)
+                errors = logs.var(axis=2, ddof=1).sum(axis=1) / size
+                factors.append(f"{np.sqrt((apart**2).mean() / errors.mean()):.1f}")
+            if factors:
+                rows.append([name, clock_name, *factors])
+    return ("lists", "clock", *(f"{size} invocations" for size in SIZES)), rows
 
 
 def upgrade_of(cells: Sequence[tuple[Pool, str]], *, paired: bool = True, jobs: int = 2) -> tuple[UpgradeCell, ...]:
@@ -247,12 +278,13 @@ def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Po
 
 PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
     "false-positives": (false_positives, 20),
+    "drift": (drift, 20),
     "upgrades": (upgrades_without_change, 100),
     "coverage": (coverage, 100),
     "power": (power, 250),
 }
 """What makes each table, and how often it draws."""
-NAMED_BY = {"false-positives": 3, "upgrades": 1, "coverage": 2, "power": 2}
+NAMED_BY = {"false-positives": 3, "drift": 2, "upgrades": 1, "coverage": 2, "power": 2}
 """So many columns tell the rows of each table apart."""
 
 

@@ -95,6 +95,12 @@ function Key({ model }: { model: SeriesModel }) {
         ))}
         <li>Bars and bands: 95% intervals; small dots: invocations.</li>
         {model.steps.length > 0 && <li>Dotted upright lines: where the level moved for good.</li>}
+        {model.throughSentinel && (
+          <li>
+            Whether the level moved is told by costs relative to the frozen sentinel: a slower machine is no
+            change.
+          </li>
+        )}
         {model.connectors.length > 0 && (
           <li>Dashed: the build changes with the version, so that not all of a step is the library’s.</li>
         )}

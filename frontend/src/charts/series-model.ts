@@ -52,6 +52,8 @@ export interface SeriesModel {
   lines: PlotLine[];
   connectors: Connector[];
   steps: Step[];
+  /** of some line steps are of costs relative to the sentinel, while its points are as measured */
+  throughSentinel: boolean;
 }
 
 /** Builds of one version stand beside each other, this far apart. */
@@ -79,7 +81,8 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
       lines.filter((line) => line.library === library),
     ),
   );
-  return { slots, lines, connectors, steps: lines.flatMap(stepsOf) };
+  const throughSentinel = series.lines.some((line) => line.through_sentinel);
+  return { slots, lines, connectors, steps: lines.flatMap(stepsOf), throughSentinel };
 }
 
 /** From the metric's unit to the axis: handshakes per second, microseconds, bytes or a count. */

@@ -111,6 +111,7 @@ export function aLine(
       invocation_medians: [estimate.value],
     })),
     change_points,
+    through_sentinel: false,
   };
 }
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bench.detection import no_load, whole
 from bench.lab import Lab
 from kexbench.analysis.pairs import batches_of
-from kexbench.analysis.rounds import Batches, Vector, medians
+from kexbench.analysis.rounds import Batches, Vector, by_round, interquartile_mean
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import BATCHES
@@ -63,8 +65,9 @@ class Pool:
         return f"{self.library} {self.case.label}"
 
     def nightly(self, subject: str) -> Vector:
-        """The median over the batches of each invocation, in the order of time."""
-        return medians(self.batches[subject]["both"])
+        """What each invocation costs relative to the plain kit, which is the sentinel here, in the order of time."""
+        own, sentinel = self.batches[subject]["both"], self.batches[PLAIN]["both"]
+        return np.exp([interquartile_mean(by_round(values, sentinel[key])) for key, values in own.items()])
 
 
 def burned(step: float) -> str:

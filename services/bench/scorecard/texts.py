@@ -29,10 +29,11 @@ known share of every timed turn more, {invocations} invocations of each of {case
 
 From these invocations nightly series are made, {each} of every case and step, of {nights} nights. A night is the \
 median over ten invocations, as a run has them, that were measured one after the other, at a random time of the \
-measuring (seed {seed}). From a random night on, {edge} from both ends at least, they are those of the slower kit. \
-Series share invocations, so they tell less than as many independent ones would; the intervals are those of a \
-bootstrap over series and do not know that. All methods get the values alone, without the errors that kexbench knows \
-of each night. Delays are those of {delays} series of each step."""
+measuring (seed {seed}), each relative to the kit itself in the same rounds, as histories are to the sentinel. From a \
+random night on, {edge} from both ends at least, they are those of the slower kit. Series share \
+invocations, so they tell less than as many independent ones would; the intervals are those of a bootstrap over series \
+and do not know that. All methods get the values alone, without the errors that kexbench knows of each night. Delays \
+are those of {delays} series of each step."""
 UPGRADES = """\
 What becomes of an upgrade of a library. The invocations are those measured for the part before: of each of {cases} \
 cases of OpenSSL's ten at random screen the upgrade, and where a cell looks like a regression thirty others of that \
@@ -51,6 +52,7 @@ interval on simulated noise, alone and in matrices whose cells tell each other's
 forty are made slower in stored measurements; beside it stands what was asked for."""
 COMPARISON_TITLES = {
     "false-positives": "One thing beside itself, by kexbench analyze compare",
+    "drift": "How many times as much as their own scatter tells lists differ that are not interleaved",
     "upgrades": "Whole matrices without a change",
     "coverage": "How often 95% intervals hold the truth",
     "power": "Regressed cells that are found",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
+from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import ECDSA, HOST, NOON, RSA, a_kit, a_run, an_invocation
@@ -36,12 +37,14 @@ def qualified(
     version: str = "3.0.2",
     count: int = COUNT,
     case_id: str = RSA,
+    harness: int = HARNESS_VERSION,
 ) -> Run:
     """A run in which each subject has noise of its own, and each relink costs `layouts` more than the one before."""
     chance = np.random.default_rng(day)
     spec = SPEC.format(sources=", ".join(text.removeprefix("openssl@") for text in subjects), count=count)
     kits = {reference: a_kit(reference, version=version) for reference in subjects}
     run = a_run(run_id, spec=spec, kits=kits, created_at=NOON + timedelta(days=day))
+    run = run.model_copy(update={"plan": run.plan.model_copy(update={"harness_version": harness})})
     store.add_run(run)
     for number in range(count):
         steps = {reference: step for step, reference in enumerate(OTHERS, start=1)}
@@ -68,6 +71,14 @@ def test_the_planted_noise_is_found_again(client: httpx.Client, empty_store: Cli
     assert row["smallest_detectable_change"] == pytest.approx(smallest_detectable_change(row["pair_sd"], 10))
     assert row["false_positive_low"] <= row["false_positive_rate"] <= row["false_positive_high"]
     assert row["false_positive_rate"] < 0.1
+
+
+def test_what_was_measured_in_another_way_qualifies_nothing(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    qualified(empty_store, ONE, COPY, harness=HARNESS_VERSION - 1)
+    assert rows(client) == []
+    run = qualified(empty_store, ONE, COPY, run_id="two", day=1)
+    qualified(empty_store, ONE, COPY, run_id="three", day=2, harness=HARNESS_VERSION - 1)
+    assert [row["run_id"] for row in rows(client)] == [run.run_id]
 
 
 def test_layouts_that_differ_are_a_floor_below_which_nothing_is_resolved(

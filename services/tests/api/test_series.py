@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.plans import SENTINEL
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.builders import HOST, NOON, RSA, SPEC, a_run, an_invocation
+from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation
 
 VERSIONS = tuple(f"1.{number}" for number in range(12))
 NEWER_KERNEL = HOST.model_copy(update={"kernel": "6.12.0"})
@@ -24,19 +25,25 @@ def measured(
     host: HostFacts = HOST,
     harness: int | None = None,
     invocations: int = 6,
+    frozen: str | None = None,
+    slower: float = 1,
 ) -> None:
-    """From version 1.6 on it costs 5% more; all have a little noise of their own."""
+    """From version 1.6 on it costs 5% more; all have a little noise of their own. `frozen` is the version of a sentinel
+    that is measured along, on a machine that is so much slower."""
     spec = SPEC.replace("[1.0, 1.1]", f"[{', '.join(versions)}]")
-    run = a_run(run_id, spec=spec, created_at=NOON + timedelta(days=day), host=host)
+    kits = {SENTINEL: a_kit("openssl@system", version=frozen)} if frozen else None
+    run = a_run(run_id, spec=spec, kits=kits, created_at=NOON + timedelta(days=day), host=host)
     if harness is not None:
         run = run.model_copy(update={"plan": run.plan.model_copy(update={"harness_version": harness})})
     store.add_run(run)
     blocks = len(run.plan.jobs[0].blocks)
     for number in range(invocations * blocks):
         cpu_ns = {
-            f"fake@{version}": 1e6 * (1.05 if minor(version) >= 6 else 1) * (1 + noise(minor(version), number))
+            f"fake@{version}": slower * 1e6 * (1.05 if minor(version) >= 6 else 1) * (1 + noise(minor(version), number))
             for version in versions
         }
+        if frozen:
+            cpu_ns[SENTINEL] = slower * 2e6
         store.add_invocation(run, an_invocation(run, number, cpu_ns=cpu_ns, host=host))
 
 
@@ -48,10 +55,15 @@ def noise(version: int, invocation: int) -> float:
     return 0.0005 * ((5 * version + 7 * invocation + version * version) % 11 - 5)
 
 
-def change_points(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
+def the_line(client: httpx.Client, **asked: Any) -> dict[str, Any]:
     (line,) = client.get("/series", params={"case_id": RSA, **asked}).json()["lines"]
     assert [point["version"] for point in line["points"]] == list(VERSIONS)
-    found: list[dict[str, Any]] = line["change_points"]
+    assert isinstance(line, dict)
+    return line
+
+
+def change_points(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = the_line(client, **asked)["change_points"]
     return found
 
 
@@ -80,6 +92,39 @@ def test_runs_on_one_machine_are_one_history(client: httpx.Client, empty_store: 
     measured(empty_store, "one", VERSIONS[:6])
     measured(empty_store, "two", VERSIONS[6:], day=1)
     assert [found["index"] for found in change_points(client)] == [6]
+
+
+def test_what_the_machine_did_is_no_change_where_the_sentinel_was_measured_along(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """Slower from 1.4 on, and again from 1.9 on; only the step at 1.6 is the library's."""
+    for day, (begin, end, slower) in enumerate(((0, 4, 1), (4, 9, 1.2), (9, 12, 1.3))):
+        measured(empty_store, str(day), VERSIONS[begin:end], day=day, frozen="3.0.2", slower=slower)
+    line = the_line(client)
+    assert line["through_sentinel"]
+    assert [(one["index"], round(one["ratio"], 2)) for one in line["change_points"]] == [(6, 1.05)]
+    costs = [point["estimate"]["value"] for point in line["points"]]
+    assert costs == pytest.approx([1e6] * 4 + [1.2e6] * 2 + [1.26e6] * 3 + [1.365e6] * 3, rel=0.01), "as measured"
+
+
+def test_points_without_the_sentinel_are_compared_as_they_were_measured(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", VERSIONS[:6], frozen="3.0.2")
+    measured(empty_store, "two", VERSIONS[6:], day=1)
+    line = the_line(client)
+    assert not line["through_sentinel"]
+    assert [one["index"] for one in line["change_points"]] == [6]
+
+
+def test_costs_relative_to_one_sentinel_are_not_compared_with_those_to_another(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", VERSIONS[:6], frozen="3.0.2")
+    measured(empty_store, "two", VERSIONS[6:], day=1, frozen="3.0.3")
+    line = the_line(client)
+    assert line["through_sentinel"]
+    assert line["change_points"] == []
 
 
 def test_what_costs_nothing_has_no_change_points(client: httpx.Client, empty_store: ClickHouseStore) -> None:

@@ -687,6 +687,12 @@ export type SeriesLine = {
      * in the order of the points
      */
     change_points: Array<ChangePoint>;
+    /**
+     * Through Sentinel
+     *
+     * whether the changes are of costs relative to the sentinel, so that what the machine did is not among them; the points are as measured
+     */
+    through_sentinel: boolean;
 };
 
 /**

@@ -26,6 +26,7 @@ from kexbench.api.lab_models import (
 from kexbench.api.models import CaseView, Estimate, HostKind
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
 from kexbench.domain.cases import Case
+from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
 from kexbench.store.port import SampleRow, Selection, Store
@@ -76,10 +77,12 @@ def qualifications(
 def qualified(
     store: Store, kind: HostKind, invocations: int, libraries: Collection[str] = ()
 ) -> list[QualificationRow]:
-    """What is known of some libraries, or of all, for comparisons of so many invocations."""
+    """What is known of some libraries, or of all, for comparisons of so many invocations. What was measured in another
+    way than today says nothing of the noise to come."""
     selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
-    runs = store.qualifying_runs(selection)
-    rows = store.samples(replace(selection, runs=tuple(runs))) if runs else []
+    harness = store.harness_versions(store.qualifying_runs(selection))
+    runs = tuple(run_id for run_id, version in harness.items() if version == HARNESS_VERSION)
+    rows = store.samples(replace(selection, runs=runs)) if runs else []
     return list(_qualified(rows, invocations))
 
 

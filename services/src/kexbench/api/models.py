@@ -183,6 +183,10 @@ class SeriesLine(Answer):
     build_profile_label: str
     points: list[SeriesPoint] = Field(description="in version order")
     change_points: list[ChangePoint] = Field(description="in the order of the points")
+    through_sentinel: bool = Field(
+        description="whether the changes are of costs relative to the sentinel, so that what the machine did is not "
+        "among them; the points are as measured"
+    )
 
 
 class Series(Answer):

@@ -1,23 +1,22 @@
 """A case over the versions of its libraries: the points of each line, and where its level changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 
-import numpy as np
 from fastapi import APIRouter
 
-from kexbench.analysis.changepoints import change_points
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, estimate_median
+from kexbench.analysis.estimates import estimate_median
 from kexbench.api.dependencies import TheStore
+from kexbench.api.levels import Changes, changes_of, lines_of
 from kexbench.api.models import CaseView, ChangePoint, Estimate, Series, SeriesLine, SeriesPoint
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind
 from kexbench.domain.samples import Metric
-from kexbench.store.port import SampleRow, Selection
+from kexbench.store.port import SampleRow, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
-_ERROR_OF_A_MEDIAN = float(np.sqrt(np.pi / 2))
-"""Of normal noise, in standard errors of the mean."""
+_Line = tuple[str, str]
+"""A library and a build profile."""
 
 
 @router.get("/series", operation_id="series")
@@ -31,19 +30,31 @@ def series(
 ) -> Series:
     """One case over the versions of its libraries, a line for each library and build profile."""
     kind = host_kind(store, pool, cpu_model)
-    rows = []
-    if kind:
-        rows = store.samples(Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id))
-    if kind is None or not rows:
-        remedy = "GET /api/v1/matrix lists the cases that have samples"
-        raise ProblemError(HTTPStatus.NOT_FOUND, f"no samples of case {case_id} are stored", remedy)
-    harness = store.harness_versions({row.run_id for row in rows})
-    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=_lines(rows, harness))
+    nowhere = ProblemError(
+        HTTPStatus.NOT_FOUND,
+        f"no samples of case {case_id} are stored",
+        "GET /api/v1/matrix lists the cases that have samples",
+    )
+    if kind is None:
+        raise nowhere
+    selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()), case_id)
+    rows = store.samples(selection)
+    if not rows:
+        raise nowhere
+    lines = _lines(rows, _changes(store, selection, case_id))
+    return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=lines)
 
 
-def _lines(rows: list[SampleRow], harness: Mapping[str, int]) -> list[SeriesLine]:
+def _changes(store: Store, selection: Selection, case_id: str) -> dict[_Line, Changes]:
+    levels = store.levels(selection, [case_id])
+    harness = store.harness_versions({row.run_id for row in levels})
+    lines = lines_of(levels)
+    return {(line[0].subject.library, line[0].subject.build_profile): changes_of(line, harness) for line in lines}
+
+
+def _lines(rows: list[SampleRow], changes: Mapping[_Line, Changes]) -> list[SeriesLine]:
     """Rows arrive in version order, so lines and points keep it."""
-    lines: dict[tuple[str, str], dict[str, list[SampleRow]]] = {}
+    lines: dict[_Line, dict[str, list[SampleRow]]] = {}
     for row in rows:
         line = lines.setdefault((row.subject.library, row.subject.build_profile), {})
         line.setdefault(row.subject.name, []).append(row)
@@ -53,7 +64,8 @@ def _lines(rows: list[SampleRow], harness: Mapping[str, int]) -> list[SeriesLine
             build_profile=profile,
             build_profile_label=next(iter(points.values()))[0].subject.build_profile_label,
             points=[_point(point) for point in points.values()],
-            change_points=_change_points(list(points.values()), harness),
+            change_points=[ChangePoint(**vars(one)) for one in changes[library, profile].found],
+            through_sentinel=changes[library, profile].through_sentinel,
         )
         for (library, profile), points in lines.items()
     ]
@@ -72,28 +84,3 @@ def _point(rows: list[SampleRow]) -> SeriesPoint:
         estimate=Estimate(**vars(estimate_median(medians))),
         invocation_medians=medians,
     )
-
-
-def _change_points(points: Sequence[Sequence[SampleRow]], harness: Mapping[str, int]) -> list[ChangePoint]:
-    """None where a value is zero, which has no ratio to anything."""
-    medians = [[row.median for row in point] for point in points]
-    if min(map(min, medians)) <= 0:
-        return []
-    errors = [_error(values) for values in medians] if _replicated(medians) else None
-    resets = [index for index in range(1, len(points)) if not _alike(points[index - 1], points[index], harness)]
-    found = change_points([float(np.median(values)) for values in medians], errors=errors, resets=resets)
-    return [ChangePoint(**vars(one)) for one in found]
-
-
-def _replicated(medians: Sequence[Sequence[float]]) -> bool:
-    return all(len(values) >= MIN_COMPARED_INVOCATIONS for values in medians)
-
-
-def _error(values: Sequence[float]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) * _ERROR_OF_A_MEDIAN
-
-
-def _alike(first: Sequence[SampleRow], second: Sequence[SampleRow], harness: Mapping[str, int]) -> bool:
-    """Whether two points were measured in the same way and, at least in part, on machines alike in every fact."""
-    same_way = {harness.get(row.run_id) for row in first} == {harness.get(row.run_id) for row in second}
-    return same_way and not {row.host_id for row in first}.isdisjoint(row.host_id for row in second)

@@ -1,13 +1,23 @@
 """Histories without their batches: of each cell what it cost in the middle, worked out where the numbers are."""
 
 from collections.abc import Collection
+from typing import Any
 
 from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.measured import CELL, COUNTED, SELECTED, parameters
-from kexbench.store.port import LevelRow, Selection
+from kexbench.store.port import LevelRow, Selection, SentinelLevel
 
 _SUBJECT = ", ".join(f"`{column}`" for column in rows.SUBJECT_COLUMNS)
+_INVOCATION = "run_id, job_id, case_id, invocation, attempt"
+_COMPARABLE = "notEmpty(frozen_values) AND arrayMin(values) > 0 AND arrayMin(frozen_values) > 0"
+_LOGS = "arraySort(arrayMap((own, frozen) -> log(own / frozen), values, frozen_values))"
+_CUT = "greatest(intDiv(length(values), 4), toUInt64(length(values) > 2))"
+_RATIO = (
+    "exp(if(length(values) = length(frozen_values),"
+    f" arrayAvg(arraySlice({_LOGS}, 1 + {_CUT}, length(values) - 2 * {_CUT})), log(`median` / frozen_median)))"
+)
+"""Of one invocation to its sentinel, as `analysis.rounds.log_ratios` works it out."""
 
 
 class LevelTables(Connection):
@@ -15,13 +25,33 @@ class LevelTables(Connection):
 
     def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
         here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED} AND case_id IN {{case_ids:Array(String)}}"
+        with_sentinel = (
+            "SELECT run_id, case_id FROM samples WHERE metric = {metric:String} AND reference = 'sentinel'"
+            " AND case_id IN {case_ids:Array(String)}"
+        )
+        age = f"(run_id, case_id) IN ({with_sentinel}), measured_at, run_id"
+        newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
+        own = (
+            f"SELECT {_SUBJECT}, {_INVOCATION}, host_id, `median`, values FROM samples FINAL"
+            f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
+        )
+        frozen = (
+            f"SELECT {_INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, values AS frozen_values"
+            " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
+            " AND case_id IN {case_ids:Array(String)} AND run_id IN (SELECT run_id FROM own)"
+        )
+        compared = (
+            f"SELECT {_SUBJECT}, case_id, run_id, host_id, `median`, frozen_kit, {_COMPARABLE} AS comparable,"
+            f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
+        )
         found = self._query(
-            f"SELECT {_SUBJECT}, case_id, run_id, count() AS invocations,"
+            f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"
+            f" SELECT {_SUBJECT}, case_id, run_id, groupUniqArray(host_id) AS hosts, count() AS invocations,"
             " quantileExactInclusive(0.5)(`median`) AS level, stddevSamp(`median`) AS spread,"
-            f" groupUniqArray(host_id) AS hosts FROM samples FINAL WHERE {here}"
-            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE {here} GROUP BY {CELL})"
-            f" GROUP BY {_SUBJECT}, case_id, run_id"
+            " countIf(comparable) AS with_sentinel, anyIf(frozen_kit, comparable) AS sentinel,"
+            " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
+            " stddevSampIf(ratio, comparable) AS relative_spread"
+            f" FROM compared GROUP BY {_SUBJECT}, case_id, run_id"
             " ORDER BY case_id, library, version_key, source, build_profile",
             parameters(selection) | {"case_ids": list(case_ids)},
         )
@@ -34,6 +64,13 @@ class LevelTables(Connection):
                 level=row["level"],
                 spread=row["spread"],
                 host_ids=frozenset(row["hosts"]),
+                to_sentinel=_to_sentinel(row),
             )
             for row in found
         ]
+
+
+def _to_sentinel(row: dict[str, Any]) -> SentinelLevel | None:
+    if not row["with_sentinel"]:
+        return None
+    return SentinelLevel(row["sentinel"], row["with_sentinel"], row["relative_level"], row["relative_spread"])

@@ -136,6 +136,21 @@ class LevelRow:
     spread: float
     """The standard deviation of invocations."""
     host_ids: frozenset[str]
+    to_sentinel: "SentinelLevel | None" = None
+    """None where no invocation holds both."""
+
+
+@dataclass(frozen=True)
+class SentinelLevel:
+    """What a subject cost relative to the sentinel, in the invocations that hold both: what the host did is not in
+    it."""
+
+    kit_id: str
+    """The sentinel's."""
+    invocations: int
+    level: float
+    """The median over invocations; each is the interquartile mean of its rounds, as `analysis.rounds` has it."""
+    spread: float
 
 
 @dataclass(frozen=True)
@@ -431,8 +446,8 @@ class Store(Protocol):
         ...
 
     def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
-        """Of some cases and of each cell the newest run's, as `samples` chooses them; by case, library, then
-        version."""
+        """Of some cases and of each cell what the newest run with a sentinel has, else the newest; by case, library,
+        then version."""
         ...
 
     def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:

@@ -1,10 +1,12 @@
 """Nightly series out of a pool of invocations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bench.scorecard.detectors import Detector
-from bench.scorecard.pool import AGAIN, STEPS, burned
+from bench.scorecard.pool import AGAIN, PLAIN, STEPS, burned
 from bench.scorecard.steps import EDGE, NIGHTS, examine_steps, nights, pool_table, sentence, series_of, table
 from tests.bench.scorecard.histories import made_up_pools
 
@@ -17,19 +19,27 @@ def test_a_night_is_the_median_of_ten_neighbours() -> None:
     assert set(found) == {start + 4.5 for start in range(31)}
 
 
+def test_an_invocation_is_relative_to_the_plain_kit_in_its_rounds_and_in_the_order_of_time() -> None:
+    plain = {f"job/{number}": [100.0 + number, 50, 100, 400] for number in range(12)}
+    again = {key: [1.02 * value for value in values[:3]] + [400.0] for key, values in plain.items()}
+    again["job/10"] = [3 * value for value in plain["job/10"]]
+    pool = replace(POOLS[0], batches={PLAIN: {"both": plain}, AGAIN: {"both": again}})
+    assert pool.nightly(AGAIN) == pytest.approx([1.02] * 10 + [3, 1.02])
+
+
 def test_a_step_is_where_the_label_says_and_is_of_the_slower_kit() -> None:
     for step, several in series_of(POOLS, 3).items():
         for number, one in enumerate(several):
             assert len(one.values) == NIGHTS
             assert one.null == (step == 0)
             pool = POOLS[number // 3]
-            plain = {round(value, 6) for value in _all_nights(pool.nightly(AGAIN))}
+            plain = {round(value, 12) for value in _all_nights(pool.nightly(AGAIN))}
             place = one.labels[0].index if one.labels else NIGHTS
-            assert {round(value, 6) for value in one.values[:place]} <= plain
+            assert {round(value, 12) for value in one.values[:place]} <= plain
             if step:
                 assert EDGE <= place < NIGHTS - EDGE
-                slower = {round(value, 6) for value in _all_nights(pool.nightly(burned(step)))}
-                assert {round(value, 6) for value in one.values[place:]} <= slower
+                slower = {round(value, 12) for value in _all_nights(pool.nightly(burned(step)))}
+                assert {round(value, 12) for value in one.values[place:]} <= slower
 
 
 def _all_nights(invocations: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> list[float]:
