@@ -63,6 +63,13 @@ describe("the series' model", () => {
     expect(steps).toEqual([{ hue: 1, x: 3, ratio: 1.05 }]);
   });
 
+  it("knows whether steps are of costs relative to the sentinel", () => {
+    const line = aLine("openssl", "a", [["1", flat]]);
+    const through = { ...line, through_sentinel: true };
+    expect(seriesModel(aSeries([line]), "rate").throughSentinel).toBe(false);
+    expect(seriesModel(aSeries([line, through]), "rate").throughSentinel).toBe(true);
+  });
+
   it("joins versions of different builds by a dashed connector only", () => {
     const series = aSeries([
       aLine("openssl", "a", [["1", flat]]),
