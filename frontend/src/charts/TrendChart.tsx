@@ -97,8 +97,8 @@ function Key({ model }: { model: SeriesModel }) {
         {model.steps.length > 0 && <li>Dotted upright lines: where the level moved for good.</li>}
         {model.throughSentinel && (
           <li>
-            Whether the level moved is told by costs relative to the frozen sentinel: a slower machine is no
-            change.
+            Where the level moved is judged relative to the frozen sentinel: a machine that became slower is
+            no move.
           </li>
         )}
         {model.connectors.length > 0 && (

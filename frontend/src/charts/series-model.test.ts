@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { SeriesLine } from "@/api/generated";
 import { aLine, anEstimate, aSeries } from "@/testing/build";
 import { seriesModel } from "./series-model";
 import { splitsOf } from "./splits";
@@ -64,10 +65,16 @@ describe("the series' model", () => {
   });
 
   it("knows whether steps are of costs relative to the sentinel", () => {
-    const line = aLine("openssl", "a", [["1", flat]]);
-    const through = { ...line, through_sentinel: true };
-    expect(seriesModel(aSeries([line]), "rate").throughSentinel).toBe(false);
-    expect(seriesModel(aSeries([line, through]), "rate").throughSentinel).toBe(true);
+    const line = (...versions: string[]) =>
+      aLine(
+        "openssl",
+        "a",
+        versions.map((version) => [version, flat]),
+      );
+    const through = (...versions: string[]) => ({ ...line(...versions), through_sentinel: true });
+    const told = (...lines: SeriesLine[]) => seriesModel(aSeries(lines), "rate").throughSentinel;
+    expect(told(line("1", "2", "3", "4"), through("1", "2", "3"))).toBe(false);
+    expect(told(line("1"), through("1", "2", "3", "4"))).toBe(true);
   });
 
   it("joins versions of different builds by a dashed connector only", () => {

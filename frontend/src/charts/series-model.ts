@@ -59,6 +59,9 @@ export interface SeriesModel {
 /** Builds of one version stand beside each other, this far apart. */
 const DODGE = 0.12;
 
+/** A line of fewer has no steps to speak of. */
+const LEAST_POINTS = 4;
+
 export function seriesModel(series: Series, show: Show): SeriesModel {
   const slots = slotsOf(series);
   const libraries = [...new Set(slots.map((slot) => slot.library))];
@@ -81,7 +84,9 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
       lines.filter((line) => line.library === library),
     ),
   );
-  const throughSentinel = series.lines.some((line) => line.through_sentinel);
+  const throughSentinel = series.lines.some(
+    (line) => line.through_sentinel && line.points.length >= LEAST_POINTS,
+  );
   return { slots, lines, connectors, steps: lines.flatMap(stepsOf), throughSentinel };
 }
 

@@ -20,8 +20,8 @@ recommend, two of them by the library ruptures.
 A series has one point a day, so 1,000 series-weeks are 7,000 points. The delay is how many points of a new level it \
 takes until the change is found for the first time, for changes of at least 2.5 noises in the synthetic series \
 ({delays} at most). Intervals are those of a bootstrap over series (seed {seed}); of delays those of order statistics; \
-where there was no false alarm, Poisson's. CPU time is that of {cpu_series} series of 500 points, the least \
-of three times each, and the least and the most of them in brackets."""
+where there was no false alarm, Poisson's. CPU time is the median of {cpu_series} series of 500 points, of each the \
+least of {cpu_times} times over some minutes, and the least and the most of the series in brackets."""
 STEPS_ABOUT = """\
 How soon a slowdown of a library is found in its history. A kit was measured beside itself and beside kits that burn a \
 known share of every timed turn more, {invocations} invocations of each of {cases} cases, {batches} batches each, all \

@@ -56,7 +56,7 @@ def without_spikes(logs: Vector, noise: Vector) -> Vector:
 def places_of(logs: Vector, noise: Vector) -> list[int]:
     """Where the means before and after differ most, at any of the widths; the clearest where there are too many."""
     count = len(logs)
-    weights = noise**-2.0
+    weights = 1 / (noise * noise)
     sums = np.concatenate(([0.0], np.cumsum(logs * weights)))
     mass = np.concatenate(([0.0], np.cumsum(weights)))
     befores, afters = _edges(count)
@@ -84,7 +84,7 @@ def worth_fitting(logs: Vector, noise: Vector, places: list[int]) -> list[int]:
     """The places left when the weakest is dropped, one after the other, while the levels on its two sides are alike:
     many stand out from what is near that do not from all up to the next place. Bottom-up segmentation (Keogh, Chu,
     Hart & Pazzani 2001)."""
-    weights = noise**-2.0
+    weights = 1 / (noise * noise)
     edges = [0, *places]
     masses = np.add.reduceat(weights, edges).tolist()
     sums = np.add.reduceat(weights * logs, edges).tolist()
