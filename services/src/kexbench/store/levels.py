@@ -25,11 +25,12 @@ class LevelTables(Connection):
 
     def levels(self, selection: Selection, case_ids: Collection[str]) -> list[LevelRow]:
         here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED} AND case_id IN {{case_ids:Array(String)}}"
-        with_sentinel = (
-            "SELECT run_id, case_id FROM samples WHERE metric = {metric:String} AND reference = 'sentinel'"
-            " AND case_id IN {case_ids:Array(String)}"
+        sentinels = (
+            "metric = {metric:String} AND reference = 'sentinel' AND case_id IN {case_ids:Array(String)}"
+            " AND ({pool:String} = '' OR pool = {pool:String})"
+            " AND ({cpu_model:String} = '' OR cpu_model = {cpu_model:String})"
         )
-        age = f"(run_id, case_id) IN ({with_sentinel}), measured_at, run_id"
+        age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
         newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
         own = (
             f"SELECT {_SUBJECT}, {_INVOCATION}, host_id, `median`, values FROM samples FINAL"
@@ -37,8 +38,7 @@ class LevelTables(Connection):
         )
         frozen = (
             f"SELECT {_INVOCATION}, kit_id AS frozen_kit, `median` AS frozen_median, values AS frozen_values"
-            " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
-            " AND case_id IN {case_ids:Array(String)} AND run_id IN (SELECT run_id FROM own)"
+            f" FROM samples FINAL WHERE {sentinels}"
         )
         compared = (
             f"SELECT {_SUBJECT}, case_id, run_id, host_id, `median`, frozen_kit, {_COMPARABLE} AS comparable,"
