@@ -59,7 +59,7 @@ export interface SeriesModel {
 /** Builds of one version stand beside each other, this far apart. */
 const DODGE = 0.12;
 
-/** A line of fewer has no steps to speak of. */
+/** The service looks for steps in no line of fewer. */
 const LEAST_POINTS = 4;
 
 export function seriesModel(series: Series, show: Show): SeriesModel {
