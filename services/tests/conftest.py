@@ -1,7 +1,6 @@
 """Kits of the fake backend, made once a test process: real worker, real protocol, known timings; and stores."""
 
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.compiled_once import CompiledOnce
+from tests.emptied import emptied
 
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
-_DATABASES = count()
 settings.register_profile("kexbench", deadline=None)  # a busy machine is no failure
 settings.load_profile("kexbench")
 
@@ -55,8 +54,4 @@ def warm_chdb(chdb_dsn: str) -> Iterator[str]:
 
 @pytest.fixture
 def empty_store(warm_chdb: str) -> Iterator[ClickHouseStore]:
-    """An embedded store with a database of its own."""
-    store = ClickHouseStore(warm_chdb, f"test_{next(_DATABASES)}", EngineClauses())
-    store.migrate()
-    yield store
-    store.close()
+    yield from emptied(warm_chdb)

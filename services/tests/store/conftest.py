@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.migrate import EngineClauses
+from tests.emptied import emptied
 
 SERVICES = Path(__file__).parents[2]
 _DATABASES = count()
@@ -38,8 +38,5 @@ def database() -> str:
 
 
 @pytest.fixture
-def store(dsn: str, database: str) -> Iterator[ClickHouseStore]:
-    store = ClickHouseStore(dsn, database, EngineClauses())
-    store.migrate()
-    yield store
-    store.close()
+def store(dsn: str) -> Iterator[ClickHouseStore]:
+    yield from emptied(dsn)
