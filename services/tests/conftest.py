@@ -12,7 +12,7 @@ from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
 from tests.compiled_once import CompiledOnce
-from tests.emptied import emptied
+from tests.stores import emptied
 
 FakeKit = Callable[[str], tuple[Path, KitManifest]]
 settings.register_profile("kexbench", deadline=None)  # a busy machine is no failure

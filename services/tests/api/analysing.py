@@ -16,8 +16,8 @@ from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
-from kexbench.store.rows import invocation_row, sample_rows
 from tests.builders import HOST, SPEC, a_catalogue, a_kit, an_invocation
+from tests.stores import add_together
 
 RULE = "alerts: { relevant: 1%, notify: [crypto-team], confirmInvocations: 12 }\n"
 SEVEN = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-RSA, ECDHE-ECDSA, DHE-RSA]").replace(
@@ -139,9 +139,7 @@ class Lab:
             for job in run.plan.jobs
             for number in job.numbers
         ]
-        # All at once, which takes a hundredth of the time.
-        self.store._insert("samples", [row for one in found for row in sample_rows(started, one, HOST)])
-        self.store._insert("invocations", [invocation_row(one) for one in found])
+        add_together(self.store, started, found)
         self.end(run, state)
         return started
 

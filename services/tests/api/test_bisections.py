@@ -17,6 +17,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import LIBRARY_REPOSITORY, ClusterApi, cluster_api, cluster_app
 from tests.api.conftest import ClientOf, assert_problem
 from tests.builders import HOST, a_kit, an_invocation, an_outcome
+from tests.stores import add_together
 
 QUESTION: dict[str, Any] = {
     "library": "fake",
@@ -92,11 +93,12 @@ class Lab:
             return
         started = run.model_copy(update={"kits": {name: a_kit(name, version="1.0") for name in numbers}})
         self.api.store.add_run(started)
+        found = []
         for case in run.plan.cases:
             for number in range(run.plan.measure.invocations):
                 costs = {name: self.cost(commit, number) for name, commit in numbers.items()}
-                found = an_invocation(started, number, cpu_ns=costs, case_id=case.case_id)
-                self.api.store.add_invocation(started, found, HOST)
+                found.append(an_invocation(started, number, cpu_ns=costs, case_id=case.case_id))
+        add_together(self.api.store, started, found, HOST)
         self.become(run, RunState.FINISHED)
 
     def cost(self, commit: int, invocation: int) -> float:

@@ -39,6 +39,7 @@ from tests.builders import (
     an_invocation,
     an_outcome,
 )
+from tests.stores import add_together
 
 COPY = "openssl@system+relink=1+copy=2"
 THREADS = SPEC.replace("[RSA, ECDHE-ECDSA]", "[RSA, ECDHE-ECDSA]\n  threads: [1, 2]")
@@ -60,11 +61,12 @@ def stored_app(warm_chdb: str) -> Iterator[FastAPI]:
         run = a_run(run_id, spec=THREADS + REFERENCE, kits=kits, created_at=NOON + timedelta(days=day))
         store.add_run(run)
         store.add_event(an_event(run, RunState.FINISHED))
+        found = []
         for case, number in product(run.plan.cases, range(6)):
             cpu_ns = {"fake@1.0": 5 + number, **dict.fromkeys(kits, 7 + number)}
             outcomes = [an_outcome("fake@1.1")]
-            invocation = an_invocation(run, number, case_id=case.case_id, cpu_ns=cpu_ns, outcomes=outcomes)
-            store.add_invocation(run, invocation)
+            found.append(an_invocation(run, number, case_id=case.case_id, cpu_ns=cpu_ns, outcomes=outcomes))
+        add_together(store, run, found)
     store.add_commit(a_handled_commit(checks=(Check(path="quick.yaml", reason=Reason.SPEC, run_id="one"),)))
     store.add_commit(a_handled_commit("a broken one", minutes=1))
     store.add_bisection(a_bisection())

@@ -13,6 +13,7 @@ from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import ECDSA, HOST, NOON, RSA, a_kit, a_run, an_invocation
+from tests.stores import add_together
 
 ONE = "openssl@system+relink=1"
 COPY, OTHERS = f"{ONE}+copy=2", tuple(f"openssl@system+relink={number}" for number in (2, 3, 4, 5))
@@ -46,13 +47,15 @@ def qualified(
     run = a_run(run_id, spec=spec, kits=kits, created_at=NOON + timedelta(days=day))
     run = run.model_copy(update={"plan": run.plan.model_copy(update={"harness_version": harness})})
     store.add_run(run)
+    found = []
     for number in range(count):
         steps = {reference: step for step, reference in enumerate(OTHERS, start=1)}
         cost = {
             reference: 1e6 * exp(noise * chance.standard_normal() + layouts * steps.get(reference, 0))
             for reference in subjects
         }
-        store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=case_id))
+        found.append(an_invocation(run, number, cpu_ns=cost, case_id=case_id))
+    add_together(store, run, found)
     return run
 
 

@@ -14,6 +14,7 @@ from kexbench.runner.ticket import Ticket, TicketKit
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import QUIET, SPEC, a_run, a_ticket
 from tests.conftest import FakeKit
+from tests.stores import add_together
 
 CONTENDED, FREE = "fake@1.0+contention=0.1+overhead_ns=0", "fake@1.1+overhead_ns=0"
 THREADS = (1, 2, 4, 8)
@@ -55,9 +56,9 @@ def test_a_planted_contention_is_found_again(
     run: Run, fake_kit: FakeKit, tmp_path: Path, client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     empty_store.add_run(run)
-    for invocation in measured(run, fake_kit, tmp_path):
-        assert invocation.outcomes == ()
-        empty_store.add_invocation(run, invocation)
+    found = list(measured(run, fake_kit, tmp_path))
+    assert not any(invocation.outcomes for invocation in found)
+    add_together(empty_store, run, found)
     answer = client.get("/scaling").json()
     (case,) = answer["cases"]
     assert (case["case"]["threads"], case["case"]["id"]) == (1, "tlsv1.2_rsa_rsa-2048_aes-128-gcm")

@@ -12,6 +12,7 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import Timer
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import HOST, NOON, SPEC, a_kit, a_run, an_invocation
+from tests.stores import add_together
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 FROZEN = a_kit("openssl@system", version="3.0.2")
@@ -34,13 +35,15 @@ def measured(
     kits = {SENTINEL: kit} if kit else {}
     run = a_run(run_id, spec=FOUR_CASES, kits=kits, created_at=NOON + timedelta(days=day), host=host)
     store.add_run(run)
+    found = []
     for place, case in enumerate(run.plan.cases, start=1):
         for number in range(6):
             noise = 1 + 0.0002 * ((3 * place + number) % 5 - 2)
             cost = {ONE: 4e8 * place * machine * library * noise, SENTINEL: 5e8 * place * machine * noise}
             if kit is None:
                 del cost[SENTINEL]
-            store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=case.case_id))
+            found.append(an_invocation(run, number, cpu_ns=cost, case_id=case.case_id))
+    add_together(store, run, found)
     return run
 
 

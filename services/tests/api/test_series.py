@@ -11,6 +11,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.plans import SENTINEL
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation
+from tests.stores import add_together
 
 VERSIONS = tuple(f"1.{number}" for number in range(12))
 NEWER_KERNEL = HOST.model_copy(update={"kernel": "6.12.0"})
@@ -37,6 +38,7 @@ def measured(
         run = run.model_copy(update={"plan": run.plan.model_copy(update={"harness_version": harness})})
     store.add_run(run)
     blocks = len(run.plan.jobs[0].blocks)
+    found = []
     for number in range(invocations * blocks):
         cpu_ns = {
             f"fake@{version}": slower * 1e6 * (1.05 if minor(version) >= 6 else 1) * (1 + noise(minor(version), number))
@@ -44,7 +46,8 @@ def measured(
         }
         if frozen:
             cpu_ns[SENTINEL] = slower * 2e6
-        store.add_invocation(run, an_invocation(run, number, cpu_ns=cpu_ns, host=host))
+        found.append(an_invocation(run, number, cpu_ns=cpu_ns, host=host))
+    add_together(store, run, found)
 
 
 def minor(version: str) -> int:

@@ -22,6 +22,7 @@ from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import HostKindRow
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
+from tests.stores import add_together
 
 ONE, TWO, THREE = "fake@1.0", "fake@1.1", "fake@1.2"
 VERSIONS = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]").replace("invocations: 6", "invocations: 10")
@@ -68,13 +69,15 @@ def measured(
         run = run.model_copy(update={"plan": run.plan.model_copy(update={"harness_version": harness})})
     store.add_run(run)
     host = run_fields.get("host", HOST)
+    found = []
     for place, case_id in enumerate(cases):
         for number in range(count):
             cpu_ns = {
                 name: 1e6 * cost * (1 + 0.0003 * ((7 * number + 3 * place + 5 * nth) % 11 - 5))
                 for nth, (name, cost) in enumerate(costs.items())
             }
-            store.add_invocation(run, an_invocation(run, number, case_id=case_id, cpu_ns=cpu_ns, host=host))
+            found.append(an_invocation(run, number, case_id=case_id, cpu_ns=cpu_ns, host=host))
+    add_together(store, run, found)
     return run
 
 

@@ -7,6 +7,7 @@ from kexbench.domain.runs import Run, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import assert_problem
 from tests.builders import ECDSA, RSA, SPEC, a_run, an_event, an_invocation
+from tests.stores import add_together
 
 THREE = SPEC.replace("[1.0, 1.1]", "[1.0, 1.1, 1.2]")
 
@@ -15,11 +16,13 @@ def a_measured_run(store: ClickHouseStore, *, case_ids: tuple[str, ...] = (RSA, 
     """Version 1.1 costs 2% less than 1.0, and 1.2 nothing else; in the second case 1.1 costs a tenth more."""
     run = a_run(spec=THREE)
     store.add_run(run)
+    found = []
     for case_id in case_ids:
         changes = {"fake@1.0": 1.0, "fake@1.1": 0.98 if case_id == RSA else 1.1, "fake@1.2": 0.98}
         for number in range(6):
             cost = {reference: change * (100_000 + number) for reference, change in changes.items()}
-            store.add_invocation(run, an_invocation(run, number, cpu_ns=cost, case_id=case_id))
+            found.append(an_invocation(run, number, cpu_ns=cost, case_id=case_id))
+    add_together(store, run, found)
     return run
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.emptied import emptied
+from tests.stores import emptied
 
 SERVICES = Path(__file__).parents[2]
 _DATABASES = count()
