@@ -9,6 +9,7 @@ import gzip
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -17,7 +18,8 @@ import numpy as np
 from bench.tables import markdown_table
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.lists import compare_lists
-from kexbench.analysis.moves import Sample, moderated
+from kexbench.analysis.moderation import moderate
+from kexbench.analysis.moves import OUTLYING, LogMove, Sample, moderated
 from kexbench.analysis.resampling import wilson
 from kexbench.analysis.rounds import Vector, by_round
 from kexbench.analysis.upgrade import CellData, judge
@@ -26,11 +28,12 @@ from kexbench.domain.upgrades import UpgradeCell
 
 DATA = Path(__file__).parent / "data" / "tls_aa.jsonl.gz"
 CASE = Case(protocol=Protocol.TLS_1_3, key_exchange=KeyExchange.ECDHE_ECDSA, curve="P-256", group="X25519")
-CELLS, REGRESSED, BATCHES = 40, 2, 10
+CELLS, REGRESSED, NOISY, BATCHES = 40, 2, 4, 10
 POWER_ROWS = ((3, 0.05, 0.89), (5, 0.05, 0.97), (10, 0.02, 0.71), (20, 0.02, 0.93))
 """Invocations, step, and the power that STATISTICS asks for."""
 Invocations = list[list[float]]
 Pool = list[tuple[list[float], list[float]]]
+Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Table = tuple[tuple[str, ...], list[list[str]]]
 """Its header and its rows."""
 
@@ -80,34 +83,35 @@ def to_sentinel(pool: Invocations) -> Invocations:
     return [np.exp(by_round(own, frozen)).tolist() for own, frozen in interleaved(pool)]
 
 
-WAYS: dict[
-    str, tuple[bool, Callable[[Invocations, int, np.random.Generator], Iterator[tuple[Invocations, Invocations]]]]
-]
-WAYS = {
-    "interleaved: odd and even batches": (True, lambda pool, size, random: groups(interleaved(pool), size, random)),
-    "neighbouring invocations as pairs": (True, lambda pool, size, random: groups(neighbours(pool), size, random)),
-    "not interleaved": (False, apart),
-    "one block after the other": (False, in_turn),
-    "one block after the other, relative to a sentinel": (
-        False,
-        lambda pool, size, random: in_turn(to_sentinel(pool), size, random),
-    ),
+Cut = Callable[[int, np.random.Generator], Iterator[tuple[Invocations, Invocations]]]
+"""Pairs of lists of so many invocations, out of a pool."""
+WAYS: dict[str, tuple[bool, Callable[[Invocations], Cut]]] = {
+    "interleaved: odd and even batches": (True, lambda pool: partial(groups, interleaved(pool))),
+    "neighbouring invocations as pairs": (True, lambda pool: partial(groups, neighbours(pool))),
+    "not interleaved": (False, lambda pool: partial(apart, pool)),
+    "one block after the other": (False, lambda pool: partial(in_turn, pool)),
+    "one block after the other, relative to a sentinel": (False, lambda pool: partial(in_turn, to_sentinel(pool))),
 }
+"""Whether it is paired, and how it cuts a pool."""
 SIZES = (3, 5, 10, 20)
+
+
+def drawn(way: str, clock: int, size: int, scale: int) -> list[tuple[Invocations, Invocations]]:
+    """Pairs of lists of one thing, each pool cut so many times."""
+    random = np.random.default_rng(size)
+    cuts = [WAYS[way][1](stored(kind, clock)) for kind in ("ecdsa", "rsa")]
+    return [one for _ in range(scale) for cut in cuts for one in cut(size, random)]
 
 
 def false_positives(scale: int) -> Table:
     """How often one thing looks like a regression of itself, by `analyze compare`."""
     rows = []
-    for name, (paired, cut) in WAYS.items():
-        for clock, clock_name in enumerate(("wall", "CPU")):
-            pools = [stored(kind, clock) for kind in ("ecdsa", "rsa")]
-            for size in SIZES:
-                random = np.random.default_rng(size)
-                drawn = [one for _ in range(scale) for pool in pools for one in cut(pool, size, random)]
-                found = [[compare_lists(a, b, paired, strict).regression for strict in (False, True)] for a, b in drawn]
-                usual, strict = np.mean(found, axis=0)
-                rows.append([name, clock_name, str(size), f"{len(drawn):,}", f"{usual:.2%}", f"{strict:.2%}"])
+    for (name, (paired, _)), (clock, clock_name), size in product(WAYS.items(), enumerate(("wall", "CPU")), SIZES):
+        lists = drawn(name, clock, size, scale)
+        usual = [both for both in lists if compare_lists(*both, paired, strict=False).regression]
+        strict = [both for both in usual if compare_lists(*both, paired, strict=True).regression]
+        shares = (f"{len(found) / len(lists):.2%}" for found in (usual, strict))
+        rows.append([name, clock_name, str(size), f"{len(lists):,}", *shares])
     return ("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows
 
 
@@ -115,20 +119,17 @@ def drift(scale: int) -> Table:
     """By how much two lists that are not interleaved differ more than their own scatter tells: the root mean square of
     the difference of their means over that of its standard error, 1 where nothing drifts."""
     rows = []
-    for name, (paired, cut) in WAYS.items():
-        for clock, clock_name in enumerate(("wall", "CPU")):
-            factors = []
-            for size in SIZES if not paired else ():
-                random = np.random.default_rng(size)
-                pools = [stored(kind, clock) for kind in ("ecdsa", "rsa")]
-                drawn = [one for _ in range(scale) for pool in pools for one in cut(pool, size, random)]
-                # A pair of lists, which of the two, invocations.
-                logs = np.array([[[np.log(np.median(values)) for values in one] for one in both] for both in drawn])
-                apart = logs[:, 0].mean(axis=1) - logs[:, 1].mean(axis=1)
-                errors = logs.var(axis=2, ddof=1).sum(axis=1) / size
-                factors.append(f"{np.sqrt((apart**2).mean() / errors.mean()):.1f}")
-            if factors:
-                rows.append([name, clock_name, *factors])
+    unpaired = [name for name, (paired, _) in WAYS.items() if not paired]
+    for name, (clock, clock_name) in product(unpaired, enumerate(("wall", "CPU"))):
+        factors = []
+        for size in SIZES:
+            # A pair of lists, which of the two, invocations.
+            lists = drawn(name, clock, size, scale)
+            logs = np.array([[[np.log(np.median(values)) for values in one] for one in both] for both in lists])
+            apart = logs[:, 0].mean(axis=1) - logs[:, 1].mean(axis=1)
+            errors = logs.var(axis=2, ddof=1).sum(axis=1) / size
+            factors.append(f"{np.sqrt((apart**2).mean() / errors.mean()):.1f}")
+        rows.append([name, clock_name, *factors])
     return ("lists", "clock", *(f"{size} invocations" for size in SIZES)), rows
 
 
@@ -184,8 +185,7 @@ def _count(found: Sequence[int], tests: int) -> str:
     return f"{share:.1%} ({low:.1%} to {high:.1%})"
 
 
-NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"]]
-NOISES = {
+NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Matrix]] = {
     "normal": lambda random, shape: random.standard_normal(shape),
     "heavy tails (t, 4 degrees)": lambda random, shape: random.standard_t(4, shape),
     "one wild in ten (6 x)": lambda random, shape: (
@@ -209,6 +209,50 @@ def coverage(scale: int) -> Table:
                 shares.append(f"{1 - np.mean(missed):.1%}")
             rows.append([name, str(size), *shares])
     return ("noise", "invocations", "1 cell", "8 cells", "40 cells"), rows
+
+
+def noisy_cells(scale: int) -> Table:
+    """How often 95% intervals of the noisier cells of a matrix hold the truth, and of all cells where no cell but some
+    values are wild: as they are, and if every cell were cut at what the noise of all allows."""
+    rows = []
+    for name, times, noise in (
+        ("normal, four cells twice as noisy", 2, NOISES["normal"]),
+        ("normal, four cells three times as noisy", 3, NOISES["normal"]),
+        ("one wild in ten (6 x), no cell noisier", 1, NOISES["one wild in ten (6 x)"]),
+    ):
+        for size in (3, 5, 10):
+            random = np.random.default_rng(size)
+            normal = _usual_distance(random.standard_normal((20_000, size)))
+            missed = []
+            for _ in range(scale):
+                logs = noise(random, (CELLS, size))
+                logs[:NOISY] *= times
+                samples = [Sample(one, ("",) * size, trimmed=True) for one in logs]
+                told = NOISY if times > 1 else CELLS
+                both = zip(moderated(samples)[:told], _cut_alike(samples, normal)[:told], strict=True)
+                missed += [[move.chance < 0.05 for move in one] for one in both]
+            rows.append([name, str(size), *(f"{share:.1%}" for share in 1 - np.mean(missed, axis=0))])
+    return ("noise", "invocations", "as they are", "cut at the common noise"), rows
+
+
+def _cut_alike(samples: Sequence[Sample], normal: float) -> list[LogMove]:
+    """Cells whose outliers are drawn in to 2.5 standard deviations of the usual cell, however noisy they are. `normal`
+    is the usual distance of normal noise of one standard deviation."""
+    reach = OUTLYING * _usual_distance(np.array([sample.logs for sample in samples])) / normal
+    kept = float(np.mean([sample.within(reach) for sample in samples]))
+    cut = [sample.cut_at(reach, kept) for sample in samples]
+    noise = moderate(np.array([one.variance for one in cut]), np.array([one.freedom for one in cut]))
+    errors = np.sqrt(noise.variances / len(samples[0].logs))
+    return [
+        LogMove(one.centre, float(error), float(freedom))
+        for one, error, freedom in zip(cut, errors, noise.freedoms, strict=True)
+    ]
+
+
+def _usual_distance(logs: Matrix) -> float:
+    """From the median of its cell, of all values but that median itself."""
+    distances = np.sort(np.abs(logs - np.median(logs, axis=1, keepdims=True)), axis=1)
+    return float(np.median(distances[:, logs.shape[1] % 2 :]))
 
 
 def power(scale: int) -> Table:
@@ -277,14 +321,15 @@ def _draw(pool: Pool, size: int, step: float, random: np.random.Generator) -> Po
 
 
 PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
-    "false-positives": (false_positives, 20),
+    "false-positives": (false_positives, 200),
     "drift": (drift, 20),
     "upgrades": (upgrades_without_change, 100),
     "coverage": (coverage, 100),
+    "noisy-cells": (noisy_cells, 250),
     "power": (power, 250),
 }
 """What makes each table, and how often it draws."""
-NAMED_BY = {"false-positives": 3, "drift": 2, "upgrades": 1, "coverage": 2, "power": 2}
+NAMED_BY = {"false-positives": 3, "drift": 2, "upgrades": 1, "coverage": 2, "noisy-cells": 2, "power": 2}
 """So many columns tell the rows of each table apart."""
 
 

@@ -59,9 +59,6 @@ export interface SeriesModel {
 /** Builds of one version stand beside each other, this far apart. */
 const DODGE = 0.12;
 
-/** The service looks for steps in no line of fewer. */
-const LEAST_POINTS = 4;
-
 export function seriesModel(series: Series, show: Show): SeriesModel {
   const slots = slotsOf(series);
   const libraries = [...new Set(slots.map((slot) => slot.library))];
@@ -84,9 +81,7 @@ export function seriesModel(series: Series, show: Show): SeriesModel {
       lines.filter((line) => line.library === library),
     ),
   );
-  const throughSentinel = series.lines.some(
-    (line) => line.through_sentinel && line.points.length >= LEAST_POINTS,
-  );
+  const throughSentinel = series.lines.some((line) => line.through_sentinel);
   return { slots, lines, connectors, steps: lines.flatMap(stepsOf), throughSentinel };
 }
 

@@ -55,6 +55,7 @@ COMPARISON_TITLES = {
     "drift": "How many times as much as their own scatter tells lists differ that are not interleaved",
     "upgrades": "Whole matrices without a change",
     "coverage": "How often 95% intervals hold the truth",
+    "noisy-cells": "The same where cells are noisier than the others of a matrix of forty, or values wild",
     "power": "Regressed cells that are found",
 }
 LIVE = """\

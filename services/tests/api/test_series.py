@@ -130,6 +130,13 @@ def test_costs_relative_to_one_sentinel_are_not_compared_with_those_to_another(
     assert line["change_points"] == []
 
 
+def test_in_three_points_nothing_is_looked_for(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, "one", VERSIONS[:3], frozen="3.0.2")
+    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
+    assert not line["through_sentinel"]
+    assert line["change_points"] == []
+
+
 def test_what_costs_nothing_has_no_change_points(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_run()
     empty_store.add_run(run)

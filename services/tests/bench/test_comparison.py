@@ -1,9 +1,8 @@
 """The comparison on stored measurements in which nothing changed; `python -m bench.comparison` has many more draws."""
 
-import numpy as np
 import pytest
 
-from bench.comparison import WAYS, interleaved, stored, upgrade_of
+from bench.comparison import WAYS, drawn, interleaved, stored, upgrade_of
 from kexbench.analysis.lists import compare_lists
 
 
@@ -15,11 +14,8 @@ def test_the_stored_measurements_are_what_their_readme_says() -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_handshake_is_hardly_ever_a_regression_of_itself(way: str) -> None:
     """Nominally 0.5%; of the 130 to 260 tests here four or five would already be 2% or 3%."""
-    paired, cut = WAYS[way]
-    random = np.random.default_rng(5)
-    pools = [stored(kind, 1) for kind in ("ecdsa", "rsa")]
-    drawn = [one for _ in range(4) for pool in pools for one in cut(pool, 5, random)]
-    assert sum(compare_lists(a, b, paired, strict=False).regression for a, b in drawn) < 5
+    lists = drawn(way, clock=1, size=5, scale=4)
+    assert sum(compare_lists(a, b, WAYS[way][0], strict=False).regression for a, b in lists) < 5
 
 
 def test_a_matrix_of_the_same_handshakes_has_no_cell_that_moved() -> None:

@@ -690,7 +690,7 @@ export type SeriesLine = {
     /**
      * Through Sentinel
      *
-     * whether the changes are of costs relative to the sentinel, so that what the machine did is not among them; the points are as measured
+     * whether changes were looked for, and in costs relative to the sentinel, so that what the machine did is not among them; the points are as measured
      */
     through_sentinel: boolean;
 };

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from kexbench.analysis.changepoints import ChangePoint, change_points
+from kexbench.analysis.changepoints import LEAST_POINTS, ChangePoint, change_points
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.store.port import LevelRow, SentinelLevel
 
@@ -19,7 +19,7 @@ _ERROR_OF_A_MEDIAN = float(np.sqrt(np.pi / 2))
 class Changes:
     found: list[ChangePoint]
     through_sentinel: bool
-    """They are of costs relative to the sentinel: what the machine did is not among them."""
+    """They were looked for in costs relative to the sentinel: what the machine did is not among them."""
 
 
 def lines_of(rows: Sequence[LevelRow]) -> list[list[LevelRow]]:
@@ -31,7 +31,8 @@ def lines_of(rows: Sequence[LevelRow]) -> list[list[LevelRow]]:
 
 
 def changes_of(line: Sequence[LevelRow], harness: Mapping[str, int], *, strict: bool = False) -> Changes:
-    """Where a line's level changed; nothing where a value is zero, which has no ratio to anything.
+    """Where a line's level changed; not looked for in fewer than four points, nor where a value is zero, which has no
+    ratio to anything.
 
     Points of different nights differ by what the machine did in between, so where every point has the sentinel beside
     it, its level is that relative to the sentinel. Another machine, harness or sentinel begins anew.
@@ -39,8 +40,8 @@ def changes_of(line: Sequence[LevelRow], harness: Mapping[str, int], *, strict: 
     relative = [row.to_sentinel for row in line if row.to_sentinel]
     through = len(relative) == len(line)
     points: Sequence[LevelRow | SentinelLevel] = relative if through else line
-    if not points or min(point.level for point in points) <= 0:
-        return Changes([], through)
+    if len(line) < LEAST_POINTS or min(point.level for point in points) <= 0:
+        return Changes([], through_sentinel=False)
     resets = {place for place, pair in enumerate(pairwise(line), start=1) if not _alike(*pair, harness)}
     if through:
         resets |= {place for place, pair in enumerate(pairwise(relative), start=1) if pair[0].kit_id != pair[1].kit_id}

@@ -184,8 +184,8 @@ class SeriesLine(Answer):
     points: list[SeriesPoint] = Field(description="in version order")
     change_points: list[ChangePoint] = Field(description="in the order of the points")
     through_sentinel: bool = Field(
-        description="whether the changes are of costs relative to the sentinel, so that what the machine did is not "
-        "among them; the points are as measured"
+        description="whether changes were looked for, and in costs relative to the sentinel, so that what the machine "
+        "did is not among them; the points are as measured"
     )
 
 
