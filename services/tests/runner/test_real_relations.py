@@ -57,9 +57,11 @@ def test_two_threads_do_the_same_handshakes_and_no_more_than_twice_as_many(
 ) -> None:
     alone = clean(measure_real(TLS_1_3, subject))
     both = clean(measure_real(varied(TLS_1_3, threads=2), subject))
+    again = clean(measure_real(TLS_1_3, subject))  # the machine may have been slower at first
     for metric in (Metric.CLIENT_BYTES, Metric.SERVER_BYTES):
         assert least(both, subject, metric) == pytest.approx(least(alone, subject, metric), rel=0.02)
-    assert 0.5 < least(both, subject, Metric.CPU_NS) / least(alone, subject, Metric.CPU_NS) < 3
+    of_one = min(least(one, subject, Metric.CPU_NS) for one in (alone, again))
+    assert 0.5 < least(both, subject, Metric.CPU_NS) / of_one < 3
     # Together they are done with a handshake in half the time that it takes each of them, or later where they wait.
     spent = zip(*(values(both, subject, metric) for metric in (Metric.ELAPSED_NS, Metric.CPU_NS)), strict=True)
     assert all(2 * elapsed_ns > 0.7 * cpu_ns for elapsed_ns, cpu_ns in spent)
