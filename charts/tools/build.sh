@@ -23,7 +23,7 @@ if [ ! -d "$cache/$key" ]; then
     scratch=$(mktemp -d "$cache/$key.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
     build() { # in the module $1, the program of package $2
-        cd "$1" && GOGC=400 CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
+        cd "$1" && GOGC=${GOGC:-400} CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
     }
     (build "$helm" helm.sh/helm/v4/cmd/helm)
     (build "$here" github.com/helm-unittest/helm-unittest/cmd/helm-unittest)

@@ -17,7 +17,7 @@ if [ ! -d "$cache/$key" ]; then
     scratch=$(mktemp -d "$cache/$key.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
     build() { # in the module $1, the program of package $2
-        cd "$here/$1" && GOGC=400 CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
+        cd "$here/$1" && GOGC=${GOGC:-400} CGO_ENABLED=0 go build -mod=readonly -trimpath -ldflags "-s -w" -o "$scratch/" "$2"
     }
     (build kustomize sigs.k8s.io/kustomize/kustomize/v5)
     (build evaluate .)

@@ -9,7 +9,7 @@ import gzip
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -38,6 +38,7 @@ Table = tuple[tuple[str, ...], list[list[str]]]
 """Its header and its rows."""
 
 
+@cache
 def stored(kind: str, clock: int) -> Invocations:
     """The batches of every stored invocation; clock 0 is wall time, 1 CPU time."""
     with gzip.open(DATA, "rt") as lines:

@@ -1,7 +1,6 @@
 """What is submitted is known field by field to every line of Argo that is supported."""
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,13 @@ ONLY_3_7 = {"synchronization": {"mutex": {"name": "one"}}}
 """4.0 knows `mutexes` only."""
 
 
-@pytest.fixture(scope="module")
-def defined(devcluster: Cluster, kubectl: Kubectl) -> Iterator[Callable[[str], None]]:
-    """Gives the cluster the definitions of a line of Argo; afterwards it has those of its own again."""
-    yield partial(_define, devcluster, kubectl)
-    _define(devcluster, kubectl, ARGO_LINE)
-
-
 @pytest.fixture(scope="module", params=sorted(ARGO_LINES))
-def line(request: pytest.FixtureRequest, defined: Callable[[str], None]) -> str:
+def line(request: pytest.FixtureRequest, devcluster: Cluster, kubectl: Kubectl) -> Iterator[str]:
+    """A line of Argo whose definitions the cluster has; afterwards it has those of its own again."""
     line: str = request.param
-    defined(line)
-    return line
+    _define(devcluster, kubectl, line)
+    yield line
+    _define(devcluster, kubectl, ARGO_LINE)
 
 
 @pytest.mark.parametrize("snapshot", sorted(SNAPSHOTS.glob("*.yaml")), ids=lambda path: path.stem)
@@ -40,9 +34,7 @@ def test_a_strict_dry_run_takes_what_is_submitted(kubectl: Kubectl, line: str, s
 
 
 def _define(cluster: Cluster, kubectl: Kubectl, line: str) -> None:
-    """Returns when the API server validates by these definitions, at once where it does already."""
-    if _knows(kubectl, ONLY_3_7) == (line == "3.7"):
-        return
+    """Returns when the API server validates by these definitions."""
     kubectl("apply", "--server-side", "--force-conflicts", f"--kustomize={cluster.binaries.argo_crds(line)}")
     known = Retrying(
         retry=retry_if_result(lambda known: known != (line == "3.7")), wait=wait_fixed(0.2), stop=stop_after_delay(60)
