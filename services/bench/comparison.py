@@ -19,7 +19,7 @@ from bench.tables import markdown_table
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.lists import compare_lists
 from kexbench.analysis.moderation import moderate
-from kexbench.analysis.moves import OUTLYING, LogMove, Sample, moderated
+from kexbench.analysis.moves import OUTLYING, LogMove, Pair, Sample, moderated, moves
 from kexbench.analysis.resampling import wilson
 from kexbench.analysis.rounds import Vector, by_round
 from kexbench.analysis.upgrade import CellData, judge
@@ -196,20 +196,22 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Matrix]] = {
 
 
 def coverage(scale: int) -> Table:
-    """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells."""
+    """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells: of paired log
+    ratios, and of two lists of log medians that are not paired and equally noisy."""
     rows = []
-    for name, noise in NOISES.items():
-        for size in (3, 5, 10, 30):
-            shares = []
-            for cells in (1, 8, 40):
-                random = np.random.default_rng(size * cells)
-                missed = []
-                for _ in range(scale * 40 // cells):
-                    samples = [Sample(logs, ("",) * size, trimmed=True) for logs in noise(random, (cells, size))]
-                    missed += [move.chance < 0.05 for move in moderated(samples)]
-                shares.append(f"{1 - np.mean(missed):.1%}")
-            rows.append([name, str(size), *shares])
-    return ("noise", "invocations", "1 cell", "8 cells", "40 cells"), rows
+    for (name, noise), paired, size in product(NOISES.items(), (True, False), (3, 5, 10, 30)):
+        shares = []
+        for cells in (1, 8, 40):
+            random = np.random.default_rng(size * cells)
+            missed = []
+            for _ in range(scale * 40 // cells):
+                lists = [noise(random, (cells, size)) for _ in range(1 if paired else 2)]
+                samples = [[Sample(logs, ("",) * size, trimmed=paired) for logs in one] for one in lists]
+                pairs = {place: Pair(both) for place, both in enumerate(zip(*samples, strict=True))}
+                missed += [move.chance < 0.05 for move in moves(pairs, dict.fromkeys(pairs)).values()]
+            shares.append(f"{1 - np.mean(missed):.1%}")
+        rows.append([name, "paired" if paired else "not paired", str(size), *shares])
+    return ("noise", "lists", "invocations", "1 cell", "8 cells", "40 cells"), rows
 
 
 def noisy_cells(scale: int) -> Table:
@@ -330,7 +332,7 @@ PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
     "power": (power, 250),
 }
 """What makes each table, and how often it draws."""
-NAMED_BY = {"false-positives": 3, "drift": 2, "upgrades": 1, "coverage": 2, "noisy-cells": 2, "power": 2}
+NAMED_BY = {"false-positives": 3, "drift": 2, "upgrades": 1, "coverage": 3, "noisy-cells": 2, "power": 2}
 """So many columns tell the rows of each table apart."""
 
 
