@@ -83,6 +83,7 @@ def list_alerts(
         out.print(f"no such alerts; there are {', '.join(f'{n} {status}' for status, n in page.counts.items())}")
     else:
         out.print("no alerts: they come from specs that have `alerts:`", markup=False)
+        out.print("`kexbench alerts dry-run SPEC` tells what one would have raised so far", markup=False)
 
 
 @app.command("show")
