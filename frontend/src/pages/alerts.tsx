@@ -142,7 +142,7 @@ function NothingYet() {
       <pre>{EXAMPLE}</pre>
       <p>A spec that has such a rule, over all tracked versions of the libraries:</p>
       <pre>kexbench run bench-specs/history.yaml</pre>
-      <p>What it would have raised over all that is stored, without measuring anything:</p>
+      <p>What its rule suspects in the runs of it that are stored, without measuring anything:</p>
       <pre>kexbench alerts dry-run bench-specs/history.yaml</pre>
     </Empty>
   );

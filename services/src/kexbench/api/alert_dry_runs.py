@@ -1,4 +1,4 @@
-"""What a rule would have raised over the stored history. Nothing is written, asked for or told."""
+"""What a rule suspects in the stored runs of its spec. Nothing is written, asked for or told."""
 
 from http import HTTPStatus
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["alerts"], responses=uploads.responses)
 
 @router.post("/alerts/dry-run", operation_id="dry_run_alerts")
 def dry_run_alerts(store: TheStore, caller: TheCaller, wanted: RuleWanted) -> RuleDryRun:
-    """What the rule of a spec would have told of all that is stored. A spec with faults, or without a rule, is a 422
+    """What the rule of a spec suspects in the stored runs of that spec. A spec with faults, or without a rule, is a 422
     problem that names them with their places."""
     admit(caller, "submitter")
     try:

@@ -83,7 +83,7 @@ def list_alerts(
         out.print(f"no such alerts; there are {', '.join(f'{n} {status}' for status, n in page.counts.items())}")
     else:
         out.print("no alerts: they come from specs that have `alerts:`", markup=False)
-        out.print("`kexbench alerts dry-run SPEC` tells what one would have raised so far", markup=False)
+        out.print("`kexbench alerts dry-run SPEC` tells what its rule suspects in the spec's stored runs", markup=False)
 
 
 @app.command("show")
@@ -219,7 +219,7 @@ def dry_run(
     spec: Annotated[Path, typer.Argument(help="A spec that has `alerts:`.", show_default=False)],
     as_json: AsJson = False,
 ) -> None:
-    """Tell what the rule of a spec would have raised over everything that is stored. Nothing is measured or written.
+    """Tell what the rule of a spec suspects in the stored runs of that spec. Nothing is measured or written.
 
     Examples:
 
