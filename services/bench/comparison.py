@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,11 +73,11 @@ def apart(pool: Invocations, size: int, random: np.random.Generator) -> Iterator
         yield drawn[:size], drawn[size:]
 
 
-def in_turn(pool: Invocations, size: int, random: np.random.Generator) -> Iterator[tuple[Invocations, Invocations]]:
-    """One block of invocations against the next one, from a random one on: whatever drifts lies between them."""
-    for first in range(int(random.integers(2 * size)), len(pool) - 2 * size + 1, 2 * size):
+def in_turn(pool: Invocations, size: int, _: np.random.Generator) -> Iterator[tuple[Invocations, Invocations]]:
+    """Every block of invocations against the next one, both ways round: whatever drifts lies between them."""
+    for first in range(len(pool) - 2 * size + 1):
         blocks = pool[first : first + size], pool[first + size : first + 2 * size]
-        yield blocks if random.random() < 0.5 else blocks[::-1]
+        yield from (blocks, blocks[::-1])
 
 
 def to_sentinel(pool: Invocations) -> Invocations:
@@ -86,31 +87,42 @@ def to_sentinel(pool: Invocations) -> Invocations:
 
 Cut = Callable[[int, np.random.Generator], Iterator[tuple[Invocations, Invocations]]]
 """Pairs of lists of so many invocations, out of a pool."""
-WAYS: dict[str, tuple[bool, Callable[[Invocations], Cut]]] = {
-    "interleaved: odd and even batches": (True, lambda pool: partial(groups, interleaved(pool))),
-    "neighbouring invocations as pairs": (True, lambda pool: partial(groups, neighbours(pool))),
-    "not interleaved": (False, lambda pool: partial(apart, pool)),
-    "one block after the other": (False, lambda pool: partial(in_turn, pool)),
-    "one block after the other, relative to a sentinel": (False, lambda pool: partial(in_turn, to_sentinel(pool))),
+
+
+class Way(NamedTuple):
+    paired: bool
+    cut: Callable[[Invocations], Cut]
+    """Of a pool."""
+    at_random: bool = True
+    """And so many times over; else all there is."""
+
+
+WAYS = {
+    "interleaved: odd and even batches": Way(True, lambda pool: partial(groups, interleaved(pool))),
+    "neighbouring invocations as pairs": Way(True, lambda pool: partial(groups, neighbours(pool))),
+    "not interleaved": Way(False, lambda pool: partial(apart, pool)),
+    "one block after the other": Way(False, lambda pool: partial(in_turn, pool), at_random=False),
+    "one block after the other, relative to a sentinel": Way(
+        False, lambda pool: partial(in_turn, to_sentinel(pool)), at_random=False
+    ),
 }
-"""Whether it is paired, and how it cuts a pool."""
 SIZES = (3, 5, 10, 20)
 
 
 def drawn(way: str, clock: int, size: int, scale: int) -> list[tuple[Invocations, Invocations]]:
-    """Pairs of lists of one thing, each pool cut so many times."""
+    """Pairs of lists of one thing, each pool cut so many times at random."""
     random = np.random.default_rng(size)
-    cuts = [WAYS[way][1](stored(kind, clock)) for kind in ("ecdsa", "rsa")]
-    return [one for _ in range(scale) for cut in cuts for one in cut(size, random)]
+    cuts = [WAYS[way].cut(stored(kind, clock)) for kind in ("ecdsa", "rsa")]
+    return [one for _ in range(scale if WAYS[way].at_random else 1) for cut in cuts for one in cut(size, random)]
 
 
 def false_positives(scale: int) -> Table:
     """How often one thing looks like a regression of itself, by `analyze compare`."""
     rows = []
-    for (name, (paired, _)), (clock, clock_name), size in product(WAYS.items(), enumerate(("wall", "CPU")), SIZES):
+    for (name, way), (clock, clock_name), size in product(WAYS.items(), enumerate(("wall", "CPU")), SIZES):
         lists = drawn(name, clock, size, scale)
-        usual = [both for both in lists if compare_lists(*both, paired, strict=False).regression]
-        strict = [both for both in usual if compare_lists(*both, paired, strict=True).regression]
+        usual = [both for both in lists if compare_lists(*both, way.paired, strict=False).regression]
+        strict = [both for both in usual if compare_lists(*both, way.paired, strict=True).regression]
         shares = (f"{len(found) / len(lists):.2%}" for found in (usual, strict))
         rows.append([name, clock_name, str(size), f"{len(lists):,}", *shares])
     return ("pairs", "clock", "invocations", "tests", "regression (0.5%)", "strict (0.05%)"), rows
@@ -120,7 +132,7 @@ def drift(scale: int) -> Table:
     """By how much two lists that are not interleaved differ more than their own scatter tells: the root mean square of
     the difference of their means over that of its standard error, 1 where nothing drifts."""
     rows = []
-    unpaired = [name for name, (paired, _) in WAYS.items() if not paired]
+    unpaired = [name for name, way in WAYS.items() if not way.paired]
     for name, (clock, clock_name) in product(unpaired, enumerate(("wall", "CPU"))):
         factors = []
         for size in SIZES:
@@ -186,7 +198,8 @@ def _count(found: Sequence[int], tests: int) -> str:
     return f"{share:.1%} ({low:.1%} to {high:.1%})"
 
 
-NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Matrix]] = {
+Noise = Callable[[np.random.Generator, tuple[int, ...]], Matrix]
+NOISES: dict[str, Noise] = {
     "normal": lambda random, shape: random.standard_normal(shape),
     "heavy tails (t, 4 degrees)": lambda random, shape: random.standard_t(4, shape),
     "one wild in ten (6 x)": lambda random, shape: (
@@ -195,23 +208,33 @@ NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Matrix]] = {
 }
 
 
+LISTS = ((3,), (5,), (10,), (30,), (3, 3), (5, 5), (10, 10), (30, 30), (3, 10), (5, 10), (10, 30))
+"""How many invocations: paired log ratios, or the log medians of either list where they are not paired."""
+
+
 def coverage(scale: int) -> Table:
-    """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells: of paired log
-    ratios, and of two lists of log medians that are not paired and equally noisy."""
-    rows = []
-    for (name, noise), paired, size in product(NOISES.items(), (True, False), (3, 5, 10, 30)):
-        shares = []
-        for cells in (1, 8, 40):
-            random = np.random.default_rng(size * cells)
-            missed = []
-            for _ in range(scale * 40 // cells):
-                lists = [noise(random, (cells, size)) for _ in range(1 if paired else 2)]
-                samples = [[Sample(logs, ("",) * size, trimmed=paired) for logs in one] for one in lists]
-                pairs = {place: Pair(both) for place, both in enumerate(zip(*samples, strict=True))}
-                missed += [move.chance < 0.05 for move in moves(pairs, dict.fromkeys(pairs)).values()]
-            shares.append(f"{1 - np.mean(missed):.1%}")
-        rows.append([name, "paired" if paired else "not paired", str(size), *shares])
+    """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells."""
+    rows = [[name, *_coverage(noise, sizes, (1, 1), scale)] for (name, noise), sizes in product(NOISES.items(), LISTS)]
+    rows += [
+        ["normal, the first list 3 x as noisy", *_coverage(NOISES["normal"], sizes, (3, 1), scale)]
+        for sizes in LISTS
+        if len(sizes) == 2
+    ]
     return ("noise", "lists", "invocations", "1 cell", "8 cells", "40 cells"), rows
+
+
+def _coverage(noise: Noise, sizes: tuple[int, ...], times: tuple[int, int], scale: int) -> list[str]:
+    paired, shares = len(sizes) == 1, []
+    for cells in (1, 8, 40):
+        random = np.random.default_rng((cells, *sizes))
+        missed = []
+        for _ in range(scale * 40 // cells):
+            drawn = [noise(random, (cells, size)) * by for size, by in zip(sizes, times, strict=False)]
+            samples = [[Sample(logs, ("",) * len(logs), trimmed=paired) for logs in one] for one in drawn]
+            pairs = {place: Pair(both) for place, both in enumerate(zip(*samples, strict=True))}
+            missed += [move.chance < 0.05 for move in moves(pairs, dict.fromkeys(pairs)).values()]
+        shares.append(f"{1 - np.mean(missed):.1%}")
+    return ["paired" if paired else "not paired", " and ".join(map(str, sizes)), *shares]
 
 
 def noisy_cells(scale: int) -> Table:
@@ -296,7 +319,7 @@ def power(scale: int) -> Table:
         "asked",
         "plain means, q <= 0.05",
         "q <= 0.05",
-        "called `more`",
+        "called more",
         "false among q <= 0.05",
         "false among those called",
     )
@@ -327,7 +350,7 @@ PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
     "false-positives": (false_positives, 200),
     "drift": (drift, 20),
     "upgrades": (upgrades_without_change, 100),
-    "coverage": (coverage, 100),
+    "coverage": (coverage, 250),
     "noisy-cells": (noisy_cells, 250),
     "power": (power, 250),
 }

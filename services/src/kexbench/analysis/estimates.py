@@ -14,6 +14,7 @@ import numpy as np
 import scipy  # scipy.special alone: scipy.stats has the same functions and takes a second to import
 
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
+from kexbench.analysis.welch import welch_freedom
 
 CONFIDENCE = 0.95
 TRIM = 0.2
@@ -94,13 +95,12 @@ def compare(subject: Batches, against: Batches) -> RatioEstimate | None:
 
 
 def _welch_interval(first: Vector, second: Vector) -> tuple[float, float, float]:
-    """The difference of two means and its interval, of no width for two constant vectors. Not scipy's
-    `ttest_ind`, which warns where one vector is constant, as numbers of bytes are."""
+    """The difference of two means and its interval, of no width for two constant vectors."""
     centre = float(first.mean() - second.mean())
     variances = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
     if variances.sum() == 0:
         return centre, centre, centre
-    freedom = variances.sum() ** 2 / (variances**2 / [len(first) - 1, len(second) - 1]).sum()
+    freedom = welch_freedom(variances, np.array([len(first) - 1.0, len(second) - 1.0]))
     reach = float(scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(variances.sum()))
     return centre, centre - reach, centre + reach
 

@@ -15,6 +15,7 @@ import scipy
 from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, trimmed_means
 from kexbench.analysis.moderation import MIN_MODERATED, Moderated, moderate
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
+from kexbench.analysis.welch import welch_freedom
 
 OUTLYING = 2.5
 """An invocation that lies so many standard deviations from the median of its cell is cut to there."""
@@ -202,5 +203,4 @@ def _difference(before: LogMove, after: LogMove) -> LogMove:
     centre, error = after.centre - before.centre, float(np.sqrt(squares.sum()))
     if error == 0:
         return LogMove(centre, 0.0, min(before.freedom, after.freedom))
-    freedom = squares.sum() ** 2 / (squares**2 / [before.freedom, after.freedom]).sum()
-    return LogMove(centre, error, float(freedom))
+    return LogMove(centre, error, welch_freedom(squares, np.array([before.freedom, after.freedom])))
