@@ -211,6 +211,9 @@ NOISES: dict[str, Noise] = {
 LISTS = ((3,), (5,), (10,), (30,), (3, 3), (5, 5), (10, 10), (30, 30), (3, 10), (5, 10), (10, 30))
 """How many invocations: paired log ratios, or the log medians of either list where they are not paired."""
 
+MATRICES = {1: 200, 8: 5, 40: 1}
+"""Cells, and how often such a matrix is drawn."""
+
 
 def coverage(scale: int) -> Table:
     """How often the 95% interval of a cell holds the truth, in matrices of one, eight and forty cells."""
@@ -225,10 +228,10 @@ def coverage(scale: int) -> Table:
 
 def _coverage(noise: Noise, sizes: tuple[int, ...], times: tuple[int, int], scale: int) -> list[str]:
     paired, shares = len(sizes) == 1, []
-    for cells in (1, 8, 40):
+    for cells, times_drawn in MATRICES.items():
         random = np.random.default_rng((cells, *sizes))
         missed = []
-        for _ in range(scale * 40 // cells):
+        for _ in range(scale * times_drawn):
             drawn = [noise(random, (cells, size)) * by for size, by in zip(sizes, times, strict=False)]
             samples = [[Sample(logs, ("",) * len(logs), trimmed=paired) for logs in one] for one in drawn]
             pairs = {place: Pair(both) for place, both in enumerate(zip(*samples, strict=True))}
@@ -350,7 +353,7 @@ PARTS: dict[str, tuple[Callable[[int], Table], int]] = {
     "false-positives": (false_positives, 200),
     "drift": (drift, 20),
     "upgrades": (upgrades_without_change, 100),
-    "coverage": (coverage, 250),
+    "coverage": (coverage, 200),
     "noisy-cells": (noisy_cells, 250),
     "power": (power, 250),
 }
