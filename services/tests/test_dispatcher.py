@@ -205,6 +205,23 @@ def test_it_does_not_begin_once_it_is_to_end() -> None:
     assert stage.state() is RunState.QUEUED
 
 
+@pytest.mark.parametrize("away", [False, True])
+def test_one_that_ends_lets_another_go_on_at_once_unless_kubernetes_is_away(away: bool) -> None:
+    stage = Stage()
+
+    class Ending(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            stage.cluster.away = away
+            self.set()
+            return True
+
+    stage.dispatcher.run(Ending())
+    stage.cluster.away = False
+    before = len(stage.open_workflows())
+    assert stage.other.once()
+    assert (len(stage.open_workflows()) > before) is not away
+
+
 def test_every_schedule_has_a_cron_workflow_as_long_as_it_is_there() -> None:
     stage = Stage()
     stage.control.times = {"nightly": "0 3 * * *", "hourly": "0 * * * *"}

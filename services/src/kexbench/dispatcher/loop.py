@@ -47,11 +47,16 @@ class Dispatcher:
         self._clock = clock
 
     def run(self, ending: Event) -> None:
-        """Look and act until the event is set, which signals do. Waits longer each time while others are away."""
+        """Look and act until the event is set, which signals do. Waits longer each time while others are away. In the
+        end the lease is released, so that one that takes this one's place need not wait until it is over."""
         wait_s = INTERVAL_S
         while not ending.is_set():
             wait_s = INTERVAL_S if self.once() else min(2 * wait_s, LONGEST_WAIT_S)
             ending.wait(wait_s)
+        try:
+            self._cluster.release_lease(LEASE, self._identity)
+        except ClusterError as error:
+            _log.warning("%s", error)
 
     def once(self) -> bool:
         """Look at every open run and at the schedules once and act, if the lease is ours. Whether everybody that was

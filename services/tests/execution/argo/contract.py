@@ -89,6 +89,15 @@ class ClusterContract:
         bed.pass_s(31)
         assert [held("dispatcher", "b"), held("dispatcher", "a")] == [True, False]
 
+    def test_a_released_lease_is_free_at_once_and_only_its_holder_releases_it(self, bed: Bed) -> None:
+        held, release = bed.cluster.hold_lease, bed.cluster.release_lease
+        release("dispatcher", "a")
+        assert held("dispatcher", "a")
+        release("dispatcher", "b")
+        assert not held("dispatcher", "b")
+        release("dispatcher", "a")
+        assert [held("dispatcher", "b"), held("dispatcher", "a")] == [True, False]
+
 
 def _a_cron(bed: Bed, cron: str = "0 3 * * *") -> dict[str, Any]:
     return cron_workflow("nightly", cron, replace(SETTINGS, namespace=bed.namespace))

@@ -81,6 +81,11 @@ class FakeCluster:
         self.leases[name] = (identity, self.now + timedelta(seconds=LEASE_S))
         return True
 
+    def release_lease(self, name: str, identity: str) -> None:
+        self._ask()
+        if self.leases.get(name, ("", None))[0] == identity:
+            del self.leases[name]
+
     def submitted_tasks(self, name: str) -> tuple[str, ...]:
         """What each task of a submitted workflow is of."""
         manifest = next(manifest for manifest in self.submitted if manifest["metadata"]["name"] == name)

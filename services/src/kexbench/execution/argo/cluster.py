@@ -109,6 +109,10 @@ class Cluster(Protocol):
         """Take or renew a lease for LEASE_S; whether it is ours now."""
         ...
 
+    def release_lease(self, name: str, identity: str) -> None:
+        """Let another take it at once; nothing where it is not ours."""
+        ...
+
 
 LEASE_S = 30
 """A holder that is not heard of for so long has lost its lease."""

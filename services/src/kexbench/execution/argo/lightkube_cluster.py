@@ -125,6 +125,17 @@ class LightkubeCluster:
                     raise
                 return False  # another was faster
 
+    def release_lease(self, name: str, identity: str) -> None:
+        with _telling(f"releasing lease {name}"):
+            try:
+                lease = self._client.get(Lease, name, namespace=self._lease_namespace)
+                if lease.spec and lease.spec.holderIdentity == identity:
+                    lease.spec.holderIdentity = ""
+                    self._client.replace(lease)
+            except ApiError as error:
+                if error.status.code not in (_GONE, _CONFLICT):
+                    raise
+
     def _take(self, name: str, identity: str) -> bool:
         # Kubernetes reads moments of a lease only with their microseconds, and whole seconds are written without.
         now = self._clock().replace(microsecond=1)
