@@ -235,9 +235,15 @@ def _coverage(noise: Noise, sizes: tuple[int, ...], times: tuple[int, int], scal
             drawn = [noise(random, (cells, size)) * by for size, by in zip(sizes, times, strict=False)]
             samples = [[Sample(logs, ("",) * len(logs), trimmed=paired) for logs in one] for one in drawn]
             pairs = {place: Pair(both) for place, both in enumerate(zip(*samples, strict=True))}
-            missed += [move.chance < 0.05 for move in moves(pairs, dict.fromkeys(pairs)).values()]
+            missed += [not _holds(move) for move in moves(pairs, dict.fromkeys(pairs)).values()]
         shares.append(f"{1 - np.mean(missed):.1%}")
     return ["paired" if paired else "not paired", " and ".join(map(str, sizes)), *shares]
+
+
+def _holds(move: LogMove) -> bool:
+    """Whether its interval holds the truth, which is no move at all."""
+    low, high = move.bounds()
+    return low <= 0 <= high
 
 
 def noisy_cells(scale: int) -> Table:
@@ -259,7 +265,7 @@ def noisy_cells(scale: int) -> Table:
                 samples = [Sample(one, ("",) * size, trimmed=True) for one in logs]
                 told = NOISY if times > 1 else CELLS
                 both = zip(moderated(samples)[:told], _cut_alike(samples, normal)[:told], strict=True)
-                missed += [[move.chance < 0.05 for move in one] for one in both]
+                missed += [[not _holds(move) for move in one] for one in both]
             rows.append([name, str(size), *(f"{share:.1%}" for share in 1 - np.mean(missed, axis=0))])
     return ("noise", "invocations", "as they are", "cut at the common noise"), rows
 
@@ -273,7 +279,7 @@ def _cut_alike(samples: Sequence[Sample], normal: float) -> list[LogMove]:
     noise = moderate(np.array([one.variance for one in cut]), np.array([one.freedom for one in cut]))
     errors = np.sqrt(noise.variances / len(samples[0].logs))
     return [
-        LogMove(one.centre, float(error), float(freedom))
+        LogMove(one.centre, float(error), float(freedom), float(freedom))
         for one, error, freedom in zip(cut, errors, noise.freedoms, strict=True)
     ]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
-from kexbench.analysis.moves import LogMove, Sample, moderated
+from kexbench.analysis.moves import LogMove, Pair, Sample, moderated, moves
 from kexbench.analysis.upgrade import ONE_JOB, judge, moved_side
 from kexbench.domain.cases import Case
 from kexbench.domain.upgrades import Move, UpgradeCell
@@ -200,6 +200,15 @@ def test_what_jobs_differ_by_is_in_the_interval(jobs: int) -> None:
         logs = random.standard_normal((40, 10)) + random.standard_normal((40, jobs))[:, np.arange(10) % jobs]
         wrong += missed([Sample(one, names, trimmed=True) for one in logs])
     assert np.mean(wrong) < 0.10
+
+
+def test_lists_that_are_not_paired_worked_by_hand() -> None:
+    """Both have variance 1, so the error is the root of 2/3. The interval has 8 degrees of freedom: 2.30600 times
+    0.81650. The test has the 4 of Satterthwaite, whose two tails beyond 5 / 0.81650 hold 0.3602%."""
+    samples = (Sample(np.array(logs), ("", "", ""), trimmed=False) for logs in ([-1.0, 0, 1], [4.0, 5, 6]))
+    move = moves({0: Pair(tuple(samples))}, {0: None})[0]
+    assert (move.centre, *move.bounds()) == pytest.approx((5, 5 - 1.88284, 5 + 1.88284), abs=1e-4)
+    assert move.chance == pytest.approx(0.003602, abs=1e-6)
 
 
 @given(st.lists(st.lists(st.floats(-0.1, 0.1), min_size=6, max_size=6), min_size=1, max_size=8))

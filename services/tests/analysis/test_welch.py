@@ -6,7 +6,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.analysis.welch import welch_freedom
+from kexbench.analysis.welch import satterthwaite_freedom, welch_freedom
 
 squares = st.floats(1e-9, 1e9)
 freedoms = st.floats(1, 1000)
@@ -16,10 +16,6 @@ def of(*parts: tuple[float, float]) -> float:
     """Of squared errors and their degrees of freedom."""
     errors, known = np.array(parts).T
     return welch_freedom(errors, known)
-
-
-def satterthwaite(*parts: tuple[float, float]) -> float:
-    return float(sum(error for error, _ in parts) ** 2 / sum(error**2 / known for error, known in parts))
 
 
 def test_two_lists_of_three_that_scatter_alike_by_hand() -> None:
@@ -50,7 +46,12 @@ def test_the_degrees_lie_between_the_fewest_and_twice_all(a: float, b: float, f:
 
 @given(squares, squares, st.floats(500, 1e5), st.floats(500, 1e5))
 def test_of_long_lists_they_are_those_of_satterthwaite(a: float, b: float, f: float, g: float) -> None:
-    assert of((a, f), (b, g)) == pytest.approx(satterthwaite((a, f), (b, g)), rel=0.05)
+    assert of((a, f), (b, g)) == pytest.approx(satterthwaite_freedom(np.array([a, b]), np.array([f, g])), rel=0.05)
+
+
+def test_satterthwaites_degrees_by_hand() -> None:
+    """Shares 3/4 and 1/4: 1 / (9/32 + 1/144)."""
+    assert satterthwaite_freedom(np.array([3.0, 1.0]), np.array([2.0, 9.0])) == pytest.approx(1 / (9 / 32 + 1 / 144))
 
 
 def coverage(sizes: tuple[int, int], ratio: float, confidence: float) -> float:

@@ -15,7 +15,7 @@ import scipy
 from kexbench.analysis.estimates import CONFIDENCE, MIN_COMPARED_INVOCATIONS, TRIM, trimmed_means
 from kexbench.analysis.moderation import MIN_MODERATED, Moderated, moderate
 from kexbench.analysis.rounds import Batches, Vector, all_positive, log_ratios, medians
-from kexbench.analysis.welch import welch_freedom
+from kexbench.analysis.welch import satterthwaite_freedom, welch_freedom
 
 OUTLYING = 2.5
 """An invocation that lies so many standard deviations from the median of its cell is cut to there."""
@@ -79,13 +79,16 @@ class LogMove:
     centre: float
     error: float
     freedom: float
+    """Of the interval."""
+    test_freedom: float
+    """Of tests, which ask for the tails farther out."""
 
     @property
     def chance(self) -> float:
         """The two-sided p value of no move at all."""
         if self.error == 0:
             return float(self.centre == 0)
-        return float(2 * scipy.special.stdtr(self.freedom, -abs(self.centre) / self.error))
+        return float(2 * scipy.special.stdtr(self.test_freedom, -abs(self.centre) / self.error))
 
     def bounds(self) -> tuple[float, float]:
         reach = 0.0
@@ -163,7 +166,7 @@ def moderated(samples: Sequence[Sample]) -> list[LogMove]:
     freedoms = np.minimum(freedoms, noise.freedoms)
     errors = np.sqrt(noise.variances * (1 + more) / [len(sample.logs) for sample in samples])
     return [
-        LogMove(estimate.centre, float(error), float(freedom))
+        LogMove(estimate.centre, float(error), float(freedom), float(freedom))
         for estimate, error, freedom in zip(estimates, errors, freedoms, strict=True)
     ]
 
@@ -201,6 +204,8 @@ def _difference(before: LogMove, after: LogMove) -> LogMove:
     """Welch's difference of two means."""
     squares = np.array([before.error, after.error]) ** 2
     centre, error = after.centre - before.centre, float(np.sqrt(squares.sum()))
+    freedoms = np.array([before.freedom, after.freedom])
     if error == 0:
-        return LogMove(centre, 0.0, min(before.freedom, after.freedom))
-    return LogMove(centre, error, welch_freedom(squares, np.array([before.freedom, after.freedom])))
+        return LogMove(centre, 0.0, float(freedoms.min()), float(freedoms.min()))
+    freedom = welch_freedom(squares, freedoms)
+    return LogMove(centre, error, freedom, min(freedom, satterthwaite_freedom(squares, freedoms)))

@@ -73,7 +73,7 @@ def _cell(
     move, resolves = found["both"], None
     verdict: CellVerdict = "unlike" if data.unlike else "unresolved"
     if move is not None and q is not None:
-        resolves = max(data.floor, detectable_change(move.error, move.freedom))
+        resolves = max(data.floor, detectable_change(move.error, move.test_freedom))
         verdict = _verdict(move, q, resolves, relevant)
     return UpgradeCell(
         case_id=data.case.case_id,
