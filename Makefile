@@ -11,8 +11,8 @@
 #                 docs/benchmarks.md
 #   make bisect-real  a bisection of OpenSSL's sources with a planted slower commit, and one with none; a quarter of an
 #                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
-#   make scorecard  how good detection is, beside the methods of others; half an hour of measuring, resampling and
-#                 building, SCORECARD=--quick for less; writes docs/scorecard.md and what the API tells of it
+#   make scorecard  how good detection is, beside the methods of others; half an hour to an hour of measuring, resampling
+#                 and building, SCORECARD=--quick for less; writes docs/scorecard.md and what the API tells of it
 #   make check    formatters, linters, types and contracts, in under two minutes
 #   make format   let the formatters rewrite
 #   make generate rewrite the generated files that are checked in

@@ -196,7 +196,7 @@ def sentence(same: Sequence[Judged], slowed: Mapping[tuple[Slowed, float], Seque
     )
     suspected = sum(one.suspected > 0 for one in same)
     return (
-        f"Of {len(same)} upgrades of a kit to itself {suspected} were suspected and {_alerted(same)} alerted; "
+        f"{len(same)} upgrades of a kit to itself: {suspected} suspected, {_alerted(same)} alerted; "
         f"alerts were raised in {raised}."
     )
 
