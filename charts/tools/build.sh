@@ -3,7 +3,7 @@
 # missing: helm, helm-unittest, kubeconform and, for kubeconform, schemas of Kubernetes and the Prometheus operator.
 set -eu
 
-KUBERNETES=k8s.io/kubernetes@v1.34.2
+KUBERNETES=k8s.io/kubernetes@v1.35.4
 OPERATOR=github.com/prometheus-operator/prometheus-operator@v0.85.0
 
 here=$(dirname "$(readlink -f "$0")")

@@ -145,6 +145,7 @@ def kubelet_config(orders: Orders) -> dict[str, Any]:
         "clusterDomain": DOMAIN,
         "containerRuntimeEndpoint": f"unix://{SOCKET}",
         "evictionHard": {"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+        "failCgroupV1": False,  # from 1.35 on the kubelet refuses such a machine unless it is told
         "failSwapOn": False,
         "healthzPort": 0,
         "imageGCHighThresholdPercent": 100,

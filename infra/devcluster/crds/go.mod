@@ -4,6 +4,6 @@ module kexbench.dev/devcluster/crds
 go 1.24.0
 
 require (
-	github.com/argoproj/argo-workflows/v3 v3.7.4
-	github.com/argoproj/argo-workflows/v4 v4.0.2
+	github.com/argoproj/argo-workflows/v3 v3.7.15
+	github.com/argoproj/argo-workflows/v4 v4.0.7
 )
