@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
-from kexbench.store.port import StoreError
-from tests.builders import a_run
+from kexbench.store.port import Selection, StoreError
+from tests.builders import a_run, an_invocation, an_outcome
 
 pytestmark = pytest.mark.xdist_group("store")
 STATEMENTS = sum(len(migration.statements) for migration in load_migrations())
@@ -118,3 +119,31 @@ def test_a_server_that_does_not_answer_is_an_error_in_words() -> None:
     store = ClickHouseStore("http://127.0.0.1:1", "kexbench", EngineClauses())
     with pytest.raises(StoreError, match=r"127\.0\.0\.1:1"):
         store.migrate()
+
+
+def test_crashes_that_somebody_outside_had_caused_go_with_their_invocations(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were stored by releases before the migration that takes them out."""
+    run = a_run()
+    before = [migration for migration in load_migrations() if migration.name != "cut_short"]
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrate, "load_migrations", lambda: before)
+        store.migrate()
+        store.add_run(run)
+        for number, ended_by in enumerate((15, 9, 11)):
+            crash = an_outcome("fake@1.1", OutcomeKind.CRASHED, f"the worker was ended by signal {ended_by}")
+            store.add_invocation(run, an_invocation(run, number, cpu_ns={"fake@1.0": [1.0]}, outcomes=[crash]))
+        assert {key.invocation for key in store.invocations(run.run_id)} == {0, 1, 2}
+    store.migrate()
+    assert {key.invocation for key in store.invocations(run.run_id)} == {2}
+    assert [outcome.reason for outcome in store.outcomes(Selection(Metric.CPU_NS))] == [
+        "the worker was ended by signal 11"
+    ]
+    assert [row.unit.rpartition("/")[2] for row in store.samples(Selection(Metric.CPU_NS))] == ["2"]
+
+    again = an_invocation(run, 0, cpu_ns={"fake@1.0": [2.0], "fake@1.1": [3.0]})
+    store.add_invocation(run, again)
+    assert sorted(row.median for row in store.samples(Selection(Metric.CPU_NS))) == [1.0, 2.0, 3.0]
+    store.close()

@@ -1,6 +1,7 @@
 """What one invocation of one case yields: samples (numbers) and outcomes (why there is no number)."""
 
 from enum import StrEnum
+from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -50,6 +51,10 @@ class OutcomeKind(StrEnum):
     CRASHED = "crashed"
     HUNG = "hung"
 
+
+SIGNALS_FROM_OUTSIDE = frozenset({SIGHUP, SIGINT, SIGKILL, SIGTERM})
+"""Signals that end a worker because somebody wants it to end; no library crashes by one of them."""
+_FROM_OUTSIDE = frozenset(f"the worker was ended by signal {number:d}" for number in SIGNALS_FROM_OUTSIDE)
 
 Value = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -123,3 +128,9 @@ class Invocation(_Frozen):
     timers: dict[str, Timer] = Field({}, description="by subject")
     samples: tuple[Sample, ...]
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def was_cut_short(self) -> bool:
+        """Whether somebody outside ended a worker. Runners drop such an invocation today; earlier ones kept it as a
+        crash, of which this text is all that tells."""
+        return any(outcome.kind is OutcomeKind.CRASHED and outcome.reason in _FROM_OUTSIDE for outcome in self.outcomes)

@@ -1,6 +1,7 @@
 """`python -m kexbench.runner TICKET LOG`: measure one job and print a line of progress an invocation.
 
-Exit status: 0 finished, 3 cancelled between invocations by SIGINT or SIGTERM, 2 unusable ticket.
+Exit status: 0 finished, 3 cancelled by SIGINT or SIGTERM, 2 unusable ticket, 4 workers were ended from outside.
+An invocation that is cut short is not kept.
 """
 
 import json
@@ -12,10 +13,12 @@ from pydantic import ValidationError
 
 from kexbench.runner.cpus import claim_cpus
 from kexbench.runner.host import LoadMeter
+from kexbench.runner.invocation import CutShort
 from kexbench.runner.job import measure_job
 from kexbench.runner.ticket import Ticket
 
 CANCELLED = 3
+CUT_SHORT = 4
 
 
 def main(arguments: list[str]) -> int:
@@ -26,8 +29,12 @@ def main(arguments: list[str]) -> int:
         print(f"unusable ticket: {error}", file=sys.stderr)
         return 2
     stop = _StopFlag()
-    for progress in measure_job(ticket, claim_cpus(), log, LoadMeter().read, stop.is_set):
-        print(json.dumps({"case_id": progress.case_id, "done": progress.done}), flush=True)
+    try:
+        for progress in measure_job(ticket, claim_cpus(), log, LoadMeter().read, stop.is_set):
+            print(json.dumps({"case_id": progress.case_id, "done": progress.done}), flush=True)
+    except CutShort as cut:
+        print(f"somebody ends the workers: {cut}; see the machine's log for who, then resume the run", file=sys.stderr)
+        return CUT_SHORT
     return CANCELLED if stop.is_set() else 0
 
 

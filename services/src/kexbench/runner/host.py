@@ -50,6 +50,12 @@ class LoadMeter:
         )
 
 
+def memory_kills() -> int | None:
+    """How many processes this machine's kernel has killed because memory ran out, of a control group or of all."""
+    counters = dict(line.split() for line in (_text(Path("/proc/vmstat")) or "").splitlines())
+    return int(counters["oom_kill"]) if "oom_kill" in counters else None
+
+
 def _cpuinfo() -> dict[str, str]:
     """The first processor's fields of /proc/cpuinfo."""
     text = _text(Path("/proc/cpuinfo")) or ""

@@ -1,5 +1,6 @@
 """One invocation of one case: a set of fresh workers, warmed up, then measured in interleaved batches."""
 
+import signal
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -7,8 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
-from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, Sample, Timer
+from kexbench.domain.samples import (
+    SIGNALS_FROM_OUTSIDE,
+    Invocation,
+    Metric,
+    Negotiated,
+    Outcome,
+    OutcomeKind,
+    Sample,
+    Timer,
+)
 from kexbench.runner.cpus import Cpus
+from kexbench.runner.host import memory_kills
 from kexbench.runner.order import Turn, rounds
 from kexbench.runner.party import Dropped, Party, Setting
 from kexbench.runner.records import Batch, Examined
@@ -17,9 +28,14 @@ from kexbench.runner.ticket import Ticket
 WARM_UP_BATCHES = 2
 
 
+class CutShort(Exception):
+    """Somebody outside ended a worker, as happens when a pod is deleted or a machine shuts down. The invocation says
+    nothing about the library, so nothing of it is kept."""
+
+
 def measure_invocation(ticket: Ticket, turn: Turn, cpus: Cpus, log: Path, load: Callable[[], HostLoad]) -> Invocation:
     """Measure one turn. Whatever a worker does, the invocation is whole: numbers or an outcome for
-    each subject. `load` tells how busy the machine was since it was last asked."""
+    each subject. `load` tells how busy the machine was since it was last asked. Raises CutShort."""
     case = next(case for case in ticket.cases if case.case_id == turn.case_id)
     started_at = datetime.now(UTC)
     with ExitStack() as stack:
@@ -108,6 +124,7 @@ class _Parties:
         self.outcomes: dict[str, Outcome] = {}
         self.discarded = 0
         self.preempted = 0
+        self._memory_kills = memory_kills()
 
     def start(self, reference: str) -> None:
         """Start a subject's workers and set up the case; a refusal is an outcome."""
@@ -158,6 +175,10 @@ class _Parties:
             return None
 
     def _drop(self, reference: str, fault: Dropped) -> None:
+        if fault.signal in SIGNALS_FROM_OUTSIDE:
+            if fault.signal != signal.SIGKILL or memory_kills() == self._memory_kills:
+                raise CutShort(f"{reference}: {fault.reason}") from None
+            fault = Dropped(OutcomeKind.ERROR, "the kernel ended the worker because the memory ran out")
         self.live.pop(reference, None)
         self.negotiated.pop(reference, None)
         self.timers.pop(reference, None)

@@ -29,13 +29,14 @@ _Answer = TypeVar("_Answer", Ready, Batch, Examined)
 
 
 class Dropped(Exception):
-    """A subject that is out of this invocation."""
+    """A subject that is out of this invocation. `signal` is the one that ended its worker, if any."""
 
-    def __init__(self, kind: OutcomeKind, reason: str, detail: str | None = None) -> None:
+    def __init__(self, kind: OutcomeKind, reason: str, detail: str | None = None, *, signal: int | None = None) -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
         self.detail = detail
+        self.signal = signal
 
     def outcome(self, reference: str) -> Outcome:
         return Outcome(subject=reference, kind=self.kind, reason=self.reason, detail=self.detail)
@@ -162,8 +163,8 @@ class Party:
         return batches["both"] if "both" in batches else _joined(batches["client"], batches["server"])
 
     def _ask_all(self, wanted: type[_Answer], requests: dict[str, str], timeout_s: float) -> dict[str, _Answer]:
-        """Every worker's answer, by role; all are asked before any has to answer. Of several faults the one that
-        isn't about the other worker counts."""
+        """Every worker's answer, by role; all are asked before any has to answer. Of several faults a worker's
+        end by a signal counts first, then the one that isn't about the other worker."""
         answers: dict[str, _Answer] = {}
         faults: list[Dropped] = []
         with worker_faults():
@@ -176,7 +177,8 @@ class Party:
             except Dropped as fault:
                 faults.append(fault)
         if faults:
-            raise next((fault for fault in faults if not fault.reason.startswith("the peer ")), faults[0])
+            own = [fault for fault in faults if not fault.reason.startswith("the peer ")]
+            raise next((fault for fault in faults if fault.signal), (own or faults)[0])
         return answers
 
     def __enter__(self) -> Self:
@@ -214,7 +216,7 @@ def worker_faults() -> Iterator[None]:
     try:
         yield
     except WorkerCrashed as error:
-        raise Dropped(OutcomeKind.CRASHED, str(error)) from None
+        raise Dropped(OutcomeKind.CRASHED, str(error), signal=error.signal) from None
     except WorkerHung as error:
         raise Dropped(OutcomeKind.HUNG, str(error)) from None
 

@@ -24,8 +24,9 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def read_results(path: Path) -> list[Invocation]:
-    """All whole invocations of a results file."""
-    return [Invocation.model_validate_json(line) for line in read_lines(path)]
+    """All whole invocations of a results file; those that were cut short do not count."""
+    invocations = (Invocation.model_validate_json(line) for line in read_lines(path))
+    return [invocation for invocation in invocations if not invocation.was_cut_short]
 
 
 def append_result(path: Path, invocation: Invocation) -> None:

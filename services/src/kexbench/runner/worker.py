@@ -19,7 +19,11 @@ _LONGEST_RECORD_BYTES = 64 * 1024
 
 
 class WorkerCrashed(Exception):
-    """The process ended, or said something that is not a record."""
+    """The process ended, or said something that is not a record. `signal` is the number of the signal that ended it."""
+
+    def __init__(self, reason: str, signal: int | None = None) -> None:
+        super().__init__(reason)
+        self.signal = signal
 
 
 class WorkerHung(Exception):
@@ -68,7 +72,7 @@ class Worker:
         try:
             self._process.stdin.write(request.encode() + b"\n")
         except (BrokenPipeError, ValueError):
-            raise WorkerCrashed(self._exit_text()) from None
+            raise self._ended() from None
 
     def receive(self, timeout_s: float) -> Record:
         """The next record. Raises WorkerCrashed or WorkerHung."""
@@ -83,7 +87,7 @@ class Worker:
                 raise WorkerHung(f"no answer within {timeout_s:g} s")
             chunk = os.read(descriptor, 65536)
             if not chunk:
-                raise WorkerCrashed(self._exit_text())
+                raise self._ended()
             self._buffer += chunk
             if len(self._buffer) > _LONGEST_RECORD_BYTES:
                 raise WorkerCrashed("the worker's record is too long")
@@ -101,12 +105,14 @@ class Worker:
         except OSError:
             return None
 
-    def _exit_text(self) -> str:
+    def _ended(self) -> WorkerCrashed:
         try:
             status = self._process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            return "the worker closed its output"
-        return f"the worker was ended by signal {-status}" if status < 0 else f"the worker ended with status {status}"
+            return WorkerCrashed("the worker closed its output")
+        if status < 0:
+            return WorkerCrashed(f"the worker was ended by signal {-status}", signal=-status)
+        return WorkerCrashed(f"the worker ended with status {status}")
 
     def close(self) -> None:
         """Closing its input asks it to end; one that does not is killed."""

@@ -1,0 +1,144 @@
+"""Somebody outside ends a worker, for example by deleting its pod: that is no crash of the library, and the invocation
+that was cut short is not kept."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from kexbench.domain.samples import OutcomeKind, Sample
+from kexbench.runner import invocation
+from kexbench.runner.__main__ import CANCELLED
+from kexbench.runner.invocation import CutShort
+from kexbench.runner.job import MOST_TRIES, measure_job
+from kexbench.runner.party import Party
+from kexbench.runner.records import Batch
+from kexbench.runner.results import append_result, read_results
+from kexbench.runner.ticket import Ticket
+from tests.builders import a_run, an_invocation, an_outcome
+from tests.runner.conftest import QUIET, RSA, UNPINNED, MakeTicket
+
+FIRST, SECOND = "fake@1.0+noise=0", "fake@1.1+noise=0"
+OUTSIDE = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
+
+
+def measure(ticket: Ticket, cancelled: Callable[[], bool] = lambda: False) -> None:
+    log = ticket.results.parent.parent / "worker.log"
+    list(measure_job(ticket, UNPINNED, log, lambda: QUIET, cancelled))
+
+
+def values(ticket: Ticket) -> dict[int, tuple[Sample, ...]]:
+    return {found.invocation: found.samples for found in read_results(ticket.results)}
+
+
+class Killer:
+    """Sends a signal to a worker of the second subject before so many of its batches; afterwards it does nothing."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, times: int = 1) -> None:
+        self.left = times
+        batch = Party.batch
+
+        def killing(party: Party, min_ns: int, *, split: bool = True) -> Batch:
+            if self.left and party._reference == SECOND:
+                self.left -= 1
+                process = party._workers["both"]._process
+                os.kill(process.pid, number)
+                process.wait()
+            return batch(party, min_ns, split=split)
+
+        monkeypatch.setattr(Party, "batch", killing)
+
+
+@pytest.mark.parametrize("number", OUTSIDE)
+def test_what_was_cut_short_is_measured_again_with_the_same_values(
+    number: signal.Signals, make_ticket: MakeTicket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = make_ticket(FIRST, SECOND, cases=(RSA,))
+    measure(ticket)
+    whole = values(ticket)
+    ticket.results.unlink()
+    killer = Killer(monkeypatch, number)
+    measure(ticket)
+    assert killer.left == 0
+    assert values(ticket) == whole
+    assert [found.outcomes for found in read_results(ticket.results)] == [(), ()]
+
+
+@pytest.mark.parametrize("number", OUTSIDE)
+def test_of_a_job_that_is_being_ended_nothing_of_the_last_invocation_is_kept(
+    number: signal.Signals, make_ticket: MakeTicket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = make_ticket(FIRST, SECOND, cases=(RSA,))
+    killer = Killer(monkeypatch, number)
+    measure(ticket, lambda: killer.left == 0)
+    assert not ticket.results.exists()
+
+
+def test_workers_that_are_ended_again_and_again_end_the_job(
+    make_ticket: MakeTicket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = make_ticket(FIRST, SECOND, cases=(RSA,))
+    killer = Killer(monkeypatch, signal.SIGTERM, times=MOST_TRIES)
+    with pytest.raises(CutShort, match=f"{SECOND.replace('+', '[+]')}: the worker was ended by signal 15"):
+        measure(ticket)
+    assert killer.left == 0
+    assert not ticket.results.exists()
+
+
+def test_a_signal_that_libraries_die_of_is_a_crash_of_the_library(
+    make_ticket: MakeTicket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = make_ticket(FIRST, SECOND, cases=(RSA,), invocations=1)
+    Killer(monkeypatch, signal.SIGSEGV)
+    measure(ticket)
+    (found,) = read_results(ticket.results)
+    assert [(one.subject, one.kind) for one in found.outcomes] == [(SECOND, OutcomeKind.CRASHED)]
+    assert {sample.subject for sample in found.samples} == {FIRST}
+
+
+def test_a_worker_that_the_kernel_killed_for_want_of_memory_is_an_error_that_names_memory(
+    make_ticket: MakeTicket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = make_ticket(FIRST, SECOND, cases=(RSA,), invocations=1)
+    killer = Killer(monkeypatch, signal.SIGKILL)
+    monkeypatch.setattr(invocation, "memory_kills", lambda: 7 if killer.left else 8)
+    measure(ticket)
+    (found,) = read_results(ticket.results)
+    assert [(one.subject, one.kind) for one in found.outcomes] == [(SECOND, OutcomeKind.ERROR)]
+    assert "memory ran out" in found.outcomes[0].reason
+
+
+def test_a_runner_whose_workers_are_ended_with_it_keeps_whole_invocations_only(make_ticket: MakeTicket) -> None:
+    """The real processes: everything below the runner is sent SIGTERM, and then the runner itself."""
+    ticket = make_ticket(FIRST, SECOND, cases=(RSA,), invocations=50, batches=50)
+    file, log = ticket.results.parent.parent / "ticket.json", ticket.results.parent.parent / "worker.log"
+    file.write_bytes(ticket.model_dump_json().encode())
+    command = [sys.executable, "-m", "kexbench.runner", str(file), str(log)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as runner:
+        assert runner.stdout is not None
+        runner.stdout.readline()
+        workers: list[psutil.Process] = []
+        while not workers:
+            workers = psutil.Process(runner.pid).children(recursive=True)
+        for process in (*workers, runner):
+            process.send_signal(signal.SIGTERM)
+        runner.stdout.read()
+    assert runner.returncode == CANCELLED
+    kept = read_results(ticket.results)
+    assert 1 <= len(kept) < 50
+    assert all({sample.subject for sample in found.samples} == {FIRST, SECOND} for found in kept)
+    assert not [outcome for found in kept for outcome in found.outcomes]
+
+
+def test_what_earlier_runners_kept_as_a_crash_does_not_count(tmp_path: Path) -> None:
+    run = a_run()
+    cut = [an_outcome("fake@1.1", OutcomeKind.CRASHED, "the worker was ended by signal 15")]
+    crashed = [an_outcome("fake@1.1", OutcomeKind.CRASHED, "the worker was ended by signal 11")]
+    append_result(tmp_path / "results", an_invocation(run, 0, cpu_ns={"fake@1.0": [1]}, outcomes=cut))
+    append_result(tmp_path / "results", an_invocation(run, 1, cpu_ns={"fake@1.0": [1]}, outcomes=crashed))
+    assert [found.invocation for found in read_results(tmp_path / "results")] == [1]
