@@ -110,6 +110,11 @@ class Kexbench:
         stored = self.get(f"/runs/{run_id}/invocations")
         return len({(one["job_id"], one["case_id"], one["invocation"]) for one in stored})
 
+    def outcomes(self, run_id: str) -> list[str]:
+        """Why cells of the run have no numbers, over both pools."""
+        pools = [self.get(f"/runs/{run_id}?pool={pool}")["cells"] for pool in ("pool-a", "pool-b")]
+        return [str(cell["outcome"]) for cells in pools for cell in cells if cell["outcome"]]
+
     def job_that_measures(self, run_id: str) -> dict[str, Any]:
         """A pod of the run that has begun to measure."""
         self.wait_for(run_id, "running")

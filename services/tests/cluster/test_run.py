@@ -30,6 +30,31 @@ def test_a_pod_that_is_killed_amid_a_run_is_replaced_and_nothing_counts_twice(
     victim = kexbench.job_that_measures(run_id)["metadata"]["name"]
     kubectl("delete", "pod", victim, "--namespace", JOBS, "--force", "--grace-period=0")
     assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 40
+    assert kexbench.outcomes(run_id) == []
+
+
+def test_a_pod_that_is_deleted_with_time_to_end_stores_no_crash(
+    kexbench: Kexbench, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    run_id = kexbench.submit(tmp_path, invocations=20)
+    victim = kexbench.job_that_measures(run_id)["metadata"]["name"]
+    kubectl("delete", "pod", victim, "--namespace", JOBS)
+    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 40
+    assert kexbench.outcomes(run_id) == []
+
+
+def test_a_run_that_is_cancelled_stores_no_crash_and_a_resumed_one_measures_what_is_missing(
+    kexbench: Kexbench, tmp_path: Path
+) -> None:
+    run_id = kexbench.submit(tmp_path, invocations=40)
+    kexbench.job_that_measures(run_id)
+    ended = kexbench.done(kexbench.command("runs", "cancel", run_id, "--wait", "--json"))
+    assert ended["state"] == "cancelled"
+    assert kexbench.counted(run_id) < 80
+    assert kexbench.outcomes(run_id) == []
+    kexbench.done(kexbench.command("runs", "resume", run_id, "--wait", "--json"))
+    assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == kexbench.counted(run_id) == 80
+    assert kexbench.outcomes(run_id) == []
 
 
 def test_an_api_that_is_away_while_a_job_ends_loses_nothing(

@@ -125,8 +125,8 @@ def test_a_runner_whose_workers_are_ended_with_it_keeps_whole_invocations_only(m
         workers: list[psutil.Process] = []
         while not workers:
             workers = psutil.Process(runner.pid).children(recursive=True)
-        for process in (*workers, runner):
-            process.send_signal(signal.SIGTERM)
+        for pid in (*(worker.pid for worker in workers), runner.pid):
+            os.kill(pid, signal.SIGTERM)
         runner.stdout.read()
     assert runner.returncode == CANCELLED
     kept = read_results(ticket.results)
