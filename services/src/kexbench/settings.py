@@ -17,7 +17,9 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=lambda: user_data_path("kexbench"), description="kits, keys, runs and the store")
     cache: Path = Field(default_factory=lambda: user_cache_path("kexbench"), description="downloads; safe to delete")
-    store_url: str | None = Field(None, description="http(s) URL of a ClickHouse server; default: embedded, in home")
+    store_url: str | None = Field(
+        None, repr=False, description="http(s) URL of a ClickHouse server; default: embedded, in home"
+    )
     store_database: str = "kexbench"
     store_engine: str = Field("ReplacingMergeTree", description="table engine; a replicated one on a cluster")
     store_deduplication_window: str = Field(

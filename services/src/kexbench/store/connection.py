@@ -1,19 +1,29 @@
 """The one place that knows the database client. chDB allows one process a directory and one client a thread, and a
 fork after opening hangs: start no child by fork from a process that has a store."""
 
+import logging
+import re
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import clickhouse_connect
 from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
+from urllib3.exceptions import HTTPError  # what the client lets through when an answer is cut off
 
 from kexbench.store import rows
 from kexbench.store.port import StoreError
+
+_log = logging.getLogger(__name__)
+_REFUSED_LOGINS = frozenset({192, 193, 194, 516})
+"""ClickHouse's codes for an unknown user, a wrong password, a missing one, and a login that failed."""
+_USER_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 class Connection:
@@ -49,39 +59,53 @@ class Connection:
         return client
 
     def _open(self, database: str) -> Client:
-        try:
-            if self._embedded:
-                folder = Path(self._dsn.removeprefix("chdb://"))
-                folder.mkdir(parents=True, exist_ok=True)
+        with self._faults("does not open"):
+            try:
+                if self._embedded:
+                    folder = Path(self._dsn.removeprefix("chdb://"))
+                    folder.mkdir(parents=True, exist_ok=True)
+                    return clickhouse_connect.get_client(
+                        interface="chdb", path=str(folder), database=database, tz_mode="aware"
+                    )
                 return clickhouse_connect.get_client(
-                    interface="chdb", path=str(folder), database=database, tz_mode="aware"
+                    dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
                 )
-            return clickhouse_connect.get_client(
-                dsn=self._dsn, database=database, autogenerate_session_id=False, tz_mode="aware"
-            )
-        except ClickHouseError as error:
-            raise StoreError(f"the store at {self._dsn} does not open: {error}") from error
-        except ImportError as error:
-            raise StoreError("the embedded store needs chDB: install kexbench[local]") from error
+            except ImportError as error:
+                raise StoreError("the embedded store needs chDB: install kexbench[local]") from error
+
+    @contextmanager
+    def _faults(self, what: str) -> Iterator[None]:
+        """Whatever the client raises becomes a StoreError in words of our own. The client's words can hold the server's
+        address with its password, so they go no further than the log, without both."""
+        try:
+            yield
+        except (ClickHouseError, HTTPError, OSError) as error:
+            if self._embedded:
+                folder = self._dsn.removeprefix("chdb://")
+                raise StoreError(f"the embedded store in {folder} {what}: {error}") from error
+            _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
+            raise StoreError(_in_our_words(what, getattr(error, "code", None))) from None
+
+    def _without_secrets(self, text: str) -> str:
+        url = urlsplit(self._dsn)
+        for secret in {url.netloc.rpartition("@")[0], url.password or "", unquote(url.password or "")} - {""}:
+            text = text.replace(secret, "…")
+        return _USER_IN_URL.sub("…@", text)
 
     def _command(self, sql: str, client: Client | None = None) -> None:
-        try:
+        with self._faults("refused a statement"):
             (client or self._client).command(sql)
-        except ClickHouseError as error:
-            raise StoreError(f"the store refused a statement: {error}") from error
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        try:
-            found: Iterator[dict[str, Any]] = self._client.query(sql, parameters=parameters).named_results()
-        except ClickHouseError as error:
-            raise StoreError(f"the store refused a query: {error}") from error
-        return found
+        with self._faults("refused a query"):
+            answers: Iterator[dict[str, Any]] = self._client.query(sql, parameters=parameters).named_results()
+        return answers
 
     def _insert(self, table: str, content: list[rows.Row]) -> None:
         if not content:
             return
         columns = list(content[0])
-        try:
+        with self._faults(f"refused rows for {table}"):
             context = self._client.create_insert_context(
                 table,
                 columns,
@@ -91,5 +115,12 @@ class Connection:
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
-        except ClickHouseError as error:
-            raise StoreError(f"the store refused rows for {table}: {error}") from error
+
+
+def _in_our_words(what: str, code: int | None) -> str:
+    """What a reader may know of a fault of a server, from ClickHouse's own number for it."""
+    if code is None:
+        return "the ClickHouse server does not answer"
+    if code in _REFUSED_LOGINS:
+        return "the ClickHouse server refuses the user name or the password of KEXBENCH_STORE_URL"
+    return f"the ClickHouse server {what} (error {code}); its text is in the log"
