@@ -125,7 +125,7 @@ WITH_OTHERS = """\
 apiVersion: kexbench.dev/v1
 kind: Benchmark
 metadata: { name: others }
-subjects: [{ fake: tracked }, { openssl: "prefix:/opt/never" }]
+subjects: [{ fake: tracked }, { openssl: crate/3.5.5 }]
 matrix: { protocol: [TLSv1.2], keyExchange: [RSA], peer: ["-", "server:fake@1.2", "client:fake@1.1.4"] }
 """
 

@@ -33,6 +33,9 @@ class TinyRecipe:
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         return flags
 
+    def distinctions(self, target: Target) -> tuple[str, ...]:
+        return ()
+
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return ()
 

@@ -197,3 +197,40 @@ def test_machines_build_as_many_at_once_as_keep_them_busy(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cpus)))
     assert builds_at_once() == builds
+
+
+def test_kits_that_are_on_the_shelf_are_had_while_another_process_makes_one(kitchen: Kitchen) -> None:
+    """The other process holds the right to make kits for as long as this test lasts."""
+    made = kitchen.shelf.add_all(refs("1.0", "1.1"))
+    script = (
+        "import sys; from pathlib import Path; from kexbench.kits.locks import locked\n"
+        "with locked(Path(sys.argv[1]), print): print('held', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, str(kitchen.shelf.root / ".lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        said: list[str] = []
+
+        def refuse(text: str) -> None:
+            said.append(text)
+            assert "waiting" not in text
+
+        assert kitchen.shelf.add_all(refs("1.0", "1.1"), refuse) == made
+        assert kitchen.shelf.add(refs("1.0")[0], refuse) == made[refs("1.0")[0]]
+        assert any("unchanged" in text for text in said)
+        other.stdin.close()
+    assert kitchen.leftovers() == []
+
+
+def test_what_a_killed_process_left_is_cleared_and_what_another_works_in_stays(kitchen: Kitchen) -> None:
+    kitchen.shelf.add(refs("1.0")[0])
+    scratch = kitchen.shelf.root / ".scratch"
+    for name in ("dead", "alive"):
+        (scratch / name).mkdir()
+        (scratch / f"{name}.lock").touch()
+    (scratch / "of an earlier release").mkdir()
+    with locked(scratch / "alive.lock", print):
+        kitchen.shelf.add(refs("1.1")[0])
+        assert {path.name for path in scratch.iterdir()} == {"alive", "alive.lock"}

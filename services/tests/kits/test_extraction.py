@@ -49,6 +49,8 @@ def test_files_folders_and_links_inside_are_laid_out_as_ones_own(tmp_path: Path)
         [("a/link", tarfile.SYMTYPE, "../../outside")],
         [("hard", tarfile.LNKTYPE, "../outside")],
         [("hard", tarfile.LNKTYPE, "/etc/passwd")],
+        [("a", tarfile.DIRTYPE, ""), ("a/link", tarfile.SYMTYPE, "b/../../outside")],
+        [a_file("a/../outside")],
         [("pipe", tarfile.FIFOTYPE, "")],
         [("device", tarfile.CHRTYPE, "")],
     ],
@@ -60,7 +62,30 @@ def test_whatever_leads_outside_or_is_no_file_is_refused(tmp_path: Path, members
     with pytest.raises(UnsafeMember, match=r"outside|neither"):
         extract(archive(*members), inside)
     assert [path.name for path in tmp_path.iterdir()] == ["inside"]
-    assert list(inside.iterdir()) == []
+    assert not [path for path in inside.rglob("*") if not path.is_dir()]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [("x", tarfile.SYMTYPE, "."), ("hard", tarfile.LNKTYPE, "x/../outside")],
+        [("x", tarfile.SYMTYPE, "."), ("link", tarfile.SYMTYPE, "x/../outside")],
+        [("link", tarfile.SYMTYPE, "x/../outside"), ("x", tarfile.SYMTYPE, ".")],
+        [("x", tarfile.SYMTYPE, "."), a_file("x/../outside")],
+        [("x", tarfile.SYMTYPE, "."), ("x/x/link", tarfile.SYMTYPE, "../../outside")],
+        [("x", tarfile.SYMTYPE, "."), ("x/x/x/link", tarfile.SYMTYPE, ".."), a_file("link/outside")],
+    ],
+    ids=lambda members: f"{members[-1][0]} {members[-1][2]}",
+)
+def test_links_to_the_folder_itself_lead_nobody_outside(tmp_path: Path, members: list[tuple[str, bytes, str]]) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.write_text("somebody else's")
+    with pytest.raises(UnsafeMember, match="leads outside"):
+        extract(archive(*members), inside)
+    assert outside.read_text() == "somebody else's"
+    assert outside.stat().st_nlink == 1
+    assert all(path.resolve().is_relative_to(inside) for path in inside.rglob("*"))
 
 
 def test_a_folder_that_was_a_link_before_is_not_written_through(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def test_an_add_killed_while_compiling_leaves_no_kit_and_the_next_one_succeeds(
     os.kill(int(marker.read_text()), signal.SIGKILL)  # the compiler that outlived its parent
 
     assert kitchen.shelf.list() == ()
-    assert len(list((kitchen.shelf.root / ".scratch").iterdir())) == 1
+    assert len(list((kitchen.shelf.root / ".scratch").iterdir())) == 2, "a folder and its lock"
     makefile.write_text(usual)
     kit = kitchen.add("fake@1.0")
     assert kitchen.shelf.verify(kit.kit_id) == ()

@@ -57,6 +57,9 @@ class Bench:
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         return ("no-shared", *flags)
 
+    def distinctions(self, target: Target) -> tuple[str, ...]:
+        return ()
+
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return (self.ingredient,) if self.ingredient else ()
 

@@ -23,6 +23,7 @@ from kexbench.planning.compose import (
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Matrix
+from kexbench.planning.subjects import with_sources
 from tests.builders import a_catalogue
 from tests.domain.spaces import sample
 
@@ -43,7 +44,7 @@ def _makeable(case: Case) -> bool:
 
 def planned(*cases: Case) -> Plan:
     wish = Wish("wish", "What is «wished» for: 'all'", SUBJECTS, cases, invocations=7, max_duration_s=LONG_S)
-    return make_plan(spec_text(wish), "wish.yaml", a_catalogue())
+    return make_plan(spec_text(wish), "wish.yaml", with_sources(a_catalogue(), SUBJECTS))
 
 
 CASES = possible_cases()
@@ -77,7 +78,7 @@ def test_a_wish_for_many_cases_keeps_their_order_subjects_and_measure() -> None:
 def test_a_sentinel_is_measured_along_only_where_it_is_wished_for(sentinel: bool) -> None:
     catalogue = a_catalogue().model_copy(update={"sentinel": "openssl@system"})
     wish = Wish("wish", "", SUBJECTS, CASES[:1], invocations=6, sentinel=sentinel)
-    plan = make_plan(spec_text(wish), "wish.yaml", catalogue)
+    plan = make_plan(spec_text(wish), "wish.yaml", with_sources(catalogue, SUBJECTS))
     assert plan.sentinel == ("openssl@system" if sentinel else None)
 
 

@@ -6,8 +6,9 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.target import target_for
 
 Made = TypeVar("Made")
+SCRATCH = ".scratch"
 _LONGEST_NAME = 200
 
 
@@ -36,18 +38,75 @@ def file_name(ref: SubjectRef, machine: str) -> str:
     return name if machine == platform.machine() else f"{name},{machine}"
 
 
+class Making:
+    """The right to make kits on the shelf `root`, which one process has at a time. It is taken when the first kit has
+    to be made: a process that finds all its kits on the shelf does not wait for another one that builds."""
+
+    def __init__(self, root: Path, progress: Progress) -> None:
+        self._root = root
+        self._progress = progress
+        self._held = ExitStack()
+        self._taking = Lock()
+        self._taken = False
+
+    def take(self, while_waiting: Callable[[], None]) -> None:
+        """By any thread of this process; the others then have it too. `while_waiting` ends the waiting by raising."""
+        with self._taking:
+            if not self._taken:
+                self._held.enter_context(locked(self._root / ".lock", self._progress, while_waiting))
+                self._taken = True
+
+    def give_back(self) -> None:
+        self._held.close()
+
+
 @contextmanager
-def making(root: Path, ref: SubjectRef, progress: Progress) -> Iterator[None]:
-    """The right to make kits on the shelf `root`, which one process has at a time. Raises KitError, about `ref`."""
+def making(root: Path, ref: SubjectRef, progress: Progress) -> Iterator[Making]:
+    """The right to make kits, to be taken when there is something to make. Raises KitError, about `ref`."""
     try:
-        for folder in ("refs", "logs", ".scratch"):
+        for folder in ("refs", "logs", SCRATCH):
             (root / folder).mkdir(parents=True, exist_ok=True)
-        with locked(root / ".lock", progress):
-            for leftover in (root / ".scratch").iterdir():  # nobody's: its owner would still hold the lock
-                shutil.rmtree(leftover, ignore_errors=True)
-            yield
+        _clear_leftovers(root / SCRATCH)
+        right = Making(root, progress)
+        try:
+            yield right
+        finally:
+            right.give_back()
     except OSError as error:
         raise _store_failed(root, ref, error) from error
+
+
+@contextmanager
+def _scratch_folder(folder: Path) -> Iterator[Path]:
+    """A new folder below `folder`, gone afterwards. Its lock, which lies beside it, ends with this process."""
+    scratch = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
+    lock = scratch.with_suffix(".lock")
+    with locked(lock, lambda _: None):
+        try:
+            scratch.mkdir()
+            yield scratch
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+            lock.unlink()
+
+
+def _clear_leftovers(folder: Path) -> None:
+    """What processes that were killed have left: scratch folders whose lock nobody holds."""
+    for scratch in folder.iterdir():
+        if scratch.is_dir() and not scratch.with_suffix(".lock").exists():  # earlier releases made no such locks
+            shutil.rmtree(scratch, ignore_errors=True)
+    for lock in folder.glob("*.lock"):
+        with suppress(FileNotFoundError, _InUseError), locked(lock, lambda _: None, _in_use):
+            shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+            lock.unlink()
+
+
+class _InUseError(Exception):
+    """Somebody works in a scratch folder."""
+
+
+def _in_use() -> None:
+    raise _InUseError
 
 
 @contextmanager
@@ -61,18 +120,15 @@ def attempt(
     except StepFailed as error:
         raise KitError(ref, error.stage, error.reason, error.remedy) from error
     log_path = root / "logs" / f"{file_name(ref, machine)}.log"
-    scratch = root / ".scratch" / f"{os.getpid()}-{secrets.token_hex(4)}"
     try:
-        scratch.mkdir()
-        one = Attempt(scratch, scratch / "log", progress, target, children, at_once)
-        try:
-            yield one
-        except BaseException as error:
-            one.write(f"# failed: {error}\n")
-            (scratch / "log").replace(log_path)
-            raise
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+        with _scratch_folder(root / SCRATCH) as scratch:
+            one = Attempt(scratch, scratch / "log", progress, target, children, at_once)
+            try:
+                yield one
+            except BaseException as error:
+                one.write(f"# failed: {error}\n")
+                (scratch / "log").replace(log_path)
+                raise
     except StepFailed as error:
         raise KitError(ref, error.stage, error.reason, error.remedy, log_path) from error
     except OSError as error:

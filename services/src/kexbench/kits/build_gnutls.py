@@ -70,6 +70,9 @@ class GnutlsRecipe:
             )
         return (*_USUAL, *(f"--{flag}" for flag in flags))
 
+    def distinctions(self, target: Target) -> tuple[str, ...]:
+        return ()
+
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return gmp_package(attempt), NETTLE
 

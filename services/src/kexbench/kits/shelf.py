@@ -6,9 +6,9 @@
     <root>/sentinel.json                   which kit is frozen as the sentinel; sentinel,<architecture>.json for
                                            another than this machine's
     <root>/logs/<reference>.log            the last failed attempt of a reference
-    <root>/.scratch/                       attempts under way; whoever holds the lock may clear it
+    <root>/.scratch/                       attempts under way, each with a lock of its own; others may be cleared
 
-One process at a time makes kits (`.lock`); reading needs no lock.
+One process at a time makes kits (`.lock`). Reading needs no lock, nor does finding that a kit is there already.
 """
 
 import json
@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.files import sync, write_whole
-from kexbench.kits.attempts import attempt, builds_at_once, file_name, making, side_by_side
+from kexbench.kits.attempts import Making, attempt, builds_at_once, file_name, making, side_by_side
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.probe import PROBE_NAME
@@ -65,8 +65,8 @@ class Shelf:
         `progress` is told each step. `refresh` looks for newer versions even if that was done recently.
         Raises KitError, after which the shelf is as it was, but for the log of the attempt.
         """
-        with making(self.root, ref, progress):
-            return self._add(ref, progress, Children(), refresh=refresh, architecture=architecture)
+        with making(self.root, ref, progress) as right:
+            return self._add(ref, right, progress, Children(), refresh=refresh, architecture=architecture)
 
     def add_all(
         self,
@@ -95,19 +95,20 @@ class Shelf:
             tell = partial(told, number)
             try:
                 return self._add(
-                    each[number - 1], tell, children, refresh=refresh, architecture=architecture, at_once=workers
+                    each[number - 1], right, tell, children, refresh=refresh, architecture=architecture, at_once=workers
                 )
             except KitError as error:
                 tell(f"{error.stage} failed")
                 return error
 
-        with making(self.root, each[0], progress):
+        with making(self.root, each[0], progress) as right:
             calls = [partial(one, number) for number in range(1, len(each) + 1)]
             return dict(zip(each, side_by_side(calls, workers, children), strict=True))
 
     def _add(
         self,
         ref: SubjectRef,
+        right: Making,
         progress: Progress,
         children: Children,
         *,
@@ -115,14 +116,17 @@ class Shelf:
         architecture: str | None,
         at_once: int = 1,
     ) -> KitManifest:
-        """As `add`, for one that may make kits."""
+        """As `add`. It takes the right to make kits only where it has to make one."""
         if self._workshop is None:
             raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
         machine = architecture or platform.machine()
         with attempt(self.root, ref, machine, progress, children, at_once) as one:
             ingredients = self._workshop.ingredients(ref, one, refresh=refresh)
-            index = self._index(ref, machine)
-            if index and index.ingredients == ingredients.hash and (kit := self._sound(index.kit_id)):
+            kit = self._made_of(ref, machine, ingredients.hash)
+            if kit is None:
+                right.take(one.go_on)
+                kit = self._made_of(ref, machine, ingredients.hash)  # by whoever had the right before
+            if kit is not None:
                 one.note(f"{ref} is unchanged: {kit.folder_name}")
                 return kit
             built, manifest = self._workshop.build(ingredients, one)
@@ -238,6 +242,11 @@ class Shelf:
         target = self.root / manifest.folder_name / PROBE_NAME
         if not target.exists() and (built / PROBE_NAME).exists():
             (built / PROBE_NAME).rename(target)
+
+    def _made_of(self, ref: SubjectRef, machine: str, ingredients: str) -> KitManifest | None:
+        """The sound kit that `ref` means and that was made of these ingredients."""
+        index = self._index(ref, machine)
+        return self._sound(index.kit_id) if index and index.ingredients == ingredients else None
 
     def _sound(self, kit_id: str) -> KitManifest | None:
         """The kit if it is on the shelf and unchanged."""

@@ -69,6 +69,11 @@ class Recipe(Protocol):
         """What its configuration is told; `flags` are the subject's own, behind the usual ones."""
         ...
 
+    def distinctions(self, target: Target) -> tuple[str, ...]:
+        """Words that earlier revisions did not have and that change what is measured. They are part of the build
+        profile, so that results from before stand apart."""
+        ...
+
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         """What else goes into it, such as another library that is built first."""
         ...
@@ -100,7 +105,8 @@ class SourceProvider:
         sources = self._origin.locate(ref, attempt, refresh=refresh)
         flags = ref.variant.flags
         ingredients = recipe.ingredients(attempt)
-        own = [*sorted(flags), *(f"{package.name}-{package.version}" for package in ingredients)]
+        distinctions = recipe.distinctions(attempt.target)
+        own = [*distinctions, *sorted(flags), *(f"{package.name}-{package.version}" for package in ingredients)]
         profile = BuildProfile(
             provider=self._origin.name,
             linkage=recipe.linkage,

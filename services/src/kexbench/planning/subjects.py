@@ -8,9 +8,9 @@ from kexbench.domain.plans import PlannedSubject
 from kexbench.domain.versions import covers
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
 
-_SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+|prefix:.*", re.DOTALL)
+_SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+", re.DOTALL)
 """Selectors that name a source themselves, so that no catalogue entry is needed."""
-_FROM_ANYWHERE = ("tarball:", "git:")
+_FROM_ANYWHERE = ("tarball:", "git:", "prefix:")
 
 
 class UnknownSelector(ValueError):

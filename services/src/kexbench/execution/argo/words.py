@@ -19,7 +19,7 @@ _LONGEST = 400
 _IMAGE_REASONS = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull")
 _REMEDIES = (
     (r"exit code 2\)", "the job can't be run as it is: look at what its pod said"),
-    (r"exit code 3\)", "it was cancelled"),
+    (r"exit code 3\)", f"its pod was ended while it measured, {RETRIES + 1} times: look who deletes pods on its node"),
     (
         r"exit code 4\)",
         "its CPUs were not its own: set the static CPU manager on the nodes, or isolation: best-effort in the spec",

@@ -38,16 +38,21 @@ KEPT_S = 24 * 3600
 POD_KEPT = "120s"
 LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
 """What Kubernetes says of pods that their node or its keeper ended."""
-OURS = "(main|fetch): .*exit code [2-6][)]"
-"""2 unusable, 3 cancelled, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of
-our containers only: Argo's own end with such a status when Kubernetes does not answer them."""
+OURS = "(main|fetch): .*exit code [2456][)]"
+"""2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of our containers
+only: Argo's own end with such a status when Kubernetes does not answer them."""
+ENDED = "main: .*exit code 3[)]"
+"""Somebody asked the pod to end, such as who drains its node. Argo tries nothing again of a workflow that is stopped,
+so this is not a run that was cancelled."""
 UNBUILDABLE = r"^main: .*exit code 6\)"
 """Of a kit: its sources do not build, wherever it is tried."""
 
 _AGAIN = (
-    f"not (lastRetry.message matches '{OURS}') and (lastRetry.status == 'Error' or lastRetry.message matches '{LOST}')"
+    f"not (lastRetry.message matches '{OURS}') and "
+    f"(lastRetry.status == 'Error' or lastRetry.message matches '{LOST}|{ENDED}')"
 )
-"""An Error is of the cluster, such as a pod that is gone with its node; a Failed one is of a container or of LOST."""
+"""An Error is of the cluster, such as a pod that is gone with its node; a Failed one is of a container or of
+LOST."""
 
 
 @dataclass(frozen=True, order=True)
