@@ -39,8 +39,8 @@ POD_KEPT = "120s"
 LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
 """What Kubernetes says of pods that their node or its keeper ended."""
 OURS = "(main|fetch): .*exit code [2456][)]"
-"""2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of our containers
-only: Argo's own end with such a status when Kubernetes does not answer them."""
+"""2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of our
+containers only: Argo's own end with such a status when Kubernetes does not answer them."""
 ENDED = "main: .*exit code 3[)]"
 """Somebody asked the pod to end, such as who drains its node. Argo tries nothing again of a workflow that is stopped,
 so this is not a run that was cancelled."""
