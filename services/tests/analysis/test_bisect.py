@@ -21,6 +21,7 @@ from kexbench.analysis.bisect import (
     changes,
     most_builds,
     next_step,
+    parts_of,
     posterior,
 )
 from kexbench.analysis.rounds import Vector
@@ -212,16 +213,49 @@ def test_the_number_of_measurements_is_bounded_in_advance() -> None:
         assert isinstance(found, Unsure if ended else Try)
 
 
-def test_a_commit_that_lies_between_the_ends_says_that_there_is_more_than_one_step() -> None:
-    found = next_step(a_search({32: 0.0}, error=0.0005))
-    assert isinstance(found, Unsure)
-    assert (found.why, found.commit) == ("misfit", 32)
+def test_of_three_equal_steps_none_is_named() -> None:
+    thirds = {15: -0.01, 16: -0.0035, 47: 0.0035, 48: 0.01, 46: -0.0035}
+    assert next_step(a_search(thirds, error=0.0001)) == Unsure("split", 47, 47)
 
 
-def test_two_cases_that_changed_at_different_commits_are_not_taken_for_one_step() -> None:
-    found = next_step(a_search({32: 0.01}, {32: -0.01}, error=0.0005))
-    assert isinstance(found, Unsure)
-    assert (found.why, found.commit) == ("misfit", 32)
+def test_the_commit_that_changed_the_case_with_the_larger_step_is_named() -> None:
+    large, small = (
+        Evidence(reading(0.8), {31: reading(-0.4), 32: reading(0.4)}),
+        Evidence(reading(0.02), {31: reading(0.01), 32: reading(0.01)}),
+    )
+    found = next_step(Search(COMMITS, (small, large), {31: 1, 32: 1}, frozenset(), 10))
+    assert isinstance(found, Found)
+    assert (found.first, found.last, found.against) == (32, 32, ())
+    assert parts_of(large, COMMITS, 32, 32).share == pytest.approx(1)
+    assert parts_of(small, COMMITS, 32, 32).share == pytest.approx(0)
+
+
+def drifting(seed: int, step: float, drift: float) -> History:
+    """A history of which many commits change the cost a little, up and down, beside the one that has the step."""
+    history = History(seed, step=step, broken_count=0, commits=31)
+    moves = drift * history.chance.standard_normal(32)
+    moves[history.first] = 0
+    history.costs += np.cumsum(moves)
+    return history
+
+
+@pytest.mark.parametrize(("step", "drift"), [(0.84, 0.004), (0.84, 0.02), (0.1, 0.004)])
+def test_in_a_history_of_many_small_changes_the_commit_with_the_step_is_found_with_its_share(
+    step: float, drift: float
+) -> None:
+    for seed in range(60):
+        history = drifting(seed, step, drift)
+        found = history.search()
+        assert isinstance(found, Found), f"seed {seed}: {found}"
+        assert (found.first, found.last) == (history.first, history.first)
+        evidence = Evidence(Reading.of(history.steps), {at: Reading.of(logs) for at, logs in history.places.items()})
+        parts = parts_of(evidence, history.commits, found.first, found.last)
+        good = history.costs[0]
+        before, behind = (np.exp(history.costs[at] - good) for at in (history.first - 1, history.first))
+        assert parts.between == pytest.approx(behind - before, abs=0.03)
+        assert parts.before + parts.between + parts.behind == pytest.approx(
+            np.expm1(history.costs[-1] - good), abs=0.03
+        )
 
 
 def test_two_cases_that_agree_are_surer_than_one() -> None:
@@ -229,11 +263,11 @@ def test_two_cases_that_agree_are_surer_than_one() -> None:
     assert both[:32].sum() > one[:32].sum()
 
 
-def test_a_cost_that_went_up_and_down_again_is_no_single_step() -> None:
+def test_a_cost_that_went_up_and_down_before_is_told_beside_the_commit() -> None:
     places = {8: 0.01, 16: -0.01, 31: -0.01, 32: 0.01}
     found = next_step(a_search(places, error=0.0005, readings=dict.fromkeys(places, 1)))
-    assert isinstance(found, Unsure)
-    assert found.why == "misfit"
+    assert isinstance(found, Found)
+    assert (found.first, found.last, found.against) == (32, 32, (8,))
 
 
 def test_ends_differ_only_by_half_a_percent_or_more_and_beyond_their_noise() -> None:

@@ -61,7 +61,8 @@ def test_a_commit_that_is_found_is_told_as_git_log_shows_it(capsys: pytest.Captu
     print_answer(told(notes, found))
     said = re.sub(r"\d\d\.\d% sure", "99.9% sure", capsys.readouterr().out)
     assert said == (
-        hashed(4)[:12] + " is the first commit whose handshakes cost more: 99.9% sure.\n"
+        hashed(4)[:12] + " is the first commit whose handshakes cost more: 99.9% sure. It accounts for all of "
+        "+2.0%.\n"
         "\n"
         f"commit {hashed(4)}\n"
         "Author: Ada <ada@example.org>\n"
@@ -98,13 +99,32 @@ def test_a_search_that_is_spent_names_what_is_left_and_what_goes_on(capsys: pyte
     assert "\nand 8 more\n" in said
 
 
-def test_a_commit_between_the_ends_divides_the_search() -> None:
-    notes = some_notes({5: (0.0,) * 30}, commits=16)
+def shifted(places: tuple[float, ...], log: float) -> tuple[float, ...]:
+    return tuple(place + log for place in places)
+
+
+def test_a_commit_is_told_with_its_share_and_where_the_rest_of_the_step_is() -> None:
+    notes = some_notes({3: shifted(LIKE_GOOD, 0.004) * 5, 4: LIKE_BAD * 5})
+    found = next_step(notes.search(10))
+    assert isinstance(found, Found)
+    says = told(notes, found).says
+    assert says.endswith("It accounts for +1.6 of +2.0%; a further +0.4% lies between v1 and 03aaaaaaaaaa.")
+    (step,) = told(notes, found).steps
+    assert step.added == pytest.approx(0.0162, abs=0.0001)
+
+
+def test_where_no_commit_has_more_than_half_of_the_step_the_parts_are_told() -> None:
+    third = 0.02 / 3
+    notes = some_notes({5: shifted(LIKE_GOOD, third) * 20, 6: shifted(LIKE_BAD, -third) * 20}, commits=16)
     found = next_step(notes.search(10))
     assert isinstance(found, Unsure)
-    says = told(notes, found).says
-    assert says.startswith("Cannot say: more than one commit changed the cost. 05aaaaaaaaaa costs neither what v1 nor")
-    assert told(notes, found).verdict == "cannot say"
+    said = told(notes, found)
+    assert said.says == (
+        "Cannot say: no commit accounts for more than 50% of the step. 06aaaaaaaaaa accounts for +0.7 of +2.0%; "
+        "+0.7% lies between v1 and 05aaaaaaaaaa and +0.7% lies between 06aaaaaaaaaa and master. "
+        "Search these stretches apart."
+    )
+    assert said.verdict == "cannot say"
 
 
 def test_a_cost_that_went_down_is_called_less() -> None:

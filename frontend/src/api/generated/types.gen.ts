@@ -3539,6 +3539,12 @@ export type CaseStep = {
      * High
      */
     high: number;
+    /**
+     * Added
+     *
+     * what the commit that was found adds to the good end's cost: 0.02 is 2%
+     */
+    added?: number | null;
 };
 
 /**

@@ -1,9 +1,10 @@
 """Which commit of a history changed what handshakes cost: what is known of it, and what to measure next.
 
-The commits are numbered from 0, which is the good end, to `commits`, which is the bad one. One step is assumed: the
-commits before the first bad one cost what the good end does, from it on they cost what the bad end does. A commit is
-measured beside both ends, which says where it lies between them, with a standard error. By Bayes' theorem that moves
-the probability of each commit to be the first bad one.
+The commits are numbered from 0, which is the good end, to `commits`, which is the bad one. One main step is assumed:
+the commits before the first bad one cost nearly what the good end does, from it on nearly what the bad end does. A
+commit is measured beside both ends, which says where it lies between them, with a standard error. By Bayes' theorem
+that moves the probability of each commit to be the first bad one. Other commits of a real history change the cost a
+little too, so the answer says how much of the step the commit accounts for, and names none with half of it or less.
 
 Measuring at the middle of the probability is probabilistic bisection (Horstein, Sequential transmission using
 noiseless feedback, 1963; Burnashev & Zigangirov, An interval estimation problem for controlled observations, 1974;
@@ -35,8 +36,10 @@ MOST_READINGS = 8
 """Of one commit. What is still in doubt then is not settled by more."""
 READINGS_PER_BUILD = 4
 """Of all commits, for each build that is allowed: the budget, fixed in advance."""
-MISFIT = 1e-4
-"""A reading less likely than this, if one step were all there is, says that it is not."""
+CONTRADICTION = 1e-4
+"""A reading on the wrong side of the middle that is less likely than this is no chance."""
+MAIN_SHARE = 0.5
+"""A commit that accounts for no more of the step is not its cause."""
 SPARE_BUILDS = 4
 """Beyond halving: the two ends, and two for what turns out to be doubtful or does not build."""
 _NODES = 7
@@ -88,22 +91,43 @@ class Try:
 
 @dataclass(frozen=True)
 class Found:
-    """The first bad commit is one of `first` to `last`: of several where all but the last one cannot be built."""
+    """The first bad commit is one of `first` to `last`: of several where all but the last one cannot be built. The
+    measured commits `against` lie on the other side of the middle than this says: the cost went up and down."""
 
     first: int
     last: int
     probability: float
+    against: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Unsure:
-    """No commit can be named. `spent`: builds or measurements are used up; `misfit`: one step does not explain what
-    commit `commit` costs. With probability SURE the first bad one is of `first` to `last`, if there is one step."""
+    """No commit can be named. `spent`: builds or measurements are used up; `split`: no commit accounts for more than
+    half of the step. With probability SURE the first one beyond the middle is one of `first` to `last`."""
 
-    why: Literal["spent", "misfit"]
+    why: Literal["spent", "split"]
     first: int
     last: int
-    commit: int | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the commits before `first`, those from `first` to `last`, and those behind add to the cost, each as a share
+    of the good end's cost: 0.02 is 2%. Without a measured commit in between, neighbouring parts are one.
+
+    `below` and `above` are the measured commits, or ends, that enclose `first` to `last`.
+    """
+
+    below: int
+    above: int
+    before: float
+    between: float
+    behind: float
+
+    @property
+    def share(self) -> float:
+        """Of the whole step."""
+        return self.between / (self.before + self.between + self.behind)
 
 
 Next: TypeAlias = Try | Found | Unsure
@@ -145,18 +169,17 @@ def posterior(search: Search) -> Vector:
 def next_step(search: Search) -> Next:
     """What to do next, or what the search has come to."""
     chances = posterior(search)
-    if torn := _torn(search):
-        return _unsure("misfit", chances, torn)
     groups = _groups(search)
     masses = [float(chances[first - 1 : last].sum()) for first, last in groups]
     best = int(np.argmax(masses))
     if masses[best] >= SURE:
         first, last = groups[best]
-        against = _misfits(search, last)
-        return _unsure("misfit", chances, against[0]) if against else Found(first, last, masses[best])
+        if parts_of(_main(search), search.commits, first, last).share <= MAIN_SHARE:
+            return Unsure("split", first, last)
+        return Found(first, last, masses[best], _against(search, first, last))
     worth = _worth(search, np.cumsum(chances))
     if not worth or sum(search.readings.values()) >= READINGS_PER_BUILD * search.builds:
-        return _unsure("spent", chances)
+        return _spent(chances)
     return Try(max(worth, key=lambda commit: worth[commit]))
 
 
@@ -192,23 +215,33 @@ def _groups(search: Search) -> list[tuple[int, int]]:
     return list(zip([1, *(last + 1 for last in lasts[:-1])], lasts, strict=True))
 
 
-def _torn(search: Search) -> int | None:
-    """A commit that costs neither what the good end does nor what the bad end does, or not so in all cases."""
-    both = set(_misfits(search, 1)) & set(_misfits(search, search.commits))
-    return min(both, default=None)
+def parts_of(case: Evidence, commits: int, first: int, last: int) -> Parts:
+    """What of the step of a case lies before, within and behind the commits `first` to `last`."""
+    step = case.step.centre
+    added = {0: 0.0, commits: float(np.expm1(step))}
+    added |= {commit: float(np.expm1(place.centre + step / 2)) for commit, place in case.places.items()}
+    below = max(commit for commit in added if commit < first)
+    above = min(commit for commit in added if commit >= last)
+    return Parts(below, above, added[below], added[above] - added[below], added[commits] - added[above])
 
 
-def _misfits(search: Search, first_bad: int) -> list[int]:
-    """The commits with a reading that is no chance if `first_bad` is the first bad one."""
-    found = set()
-    for case in search.cases:
-        for commit, place in case.places.items():
-            side = 1 if commit >= first_bad else -1
-            error = np.hypot(_scale(place), case.step.error / 2)
-            far = abs(place.centre - side * case.step.centre / 2) / error
-            if 2 * scipy.special.stdtr(place.freedom, -far) < MISFIT:
-                found.add(commit)
-    return sorted(found)
+def _main(search: Search) -> Evidence:
+    """The case with the largest step, which says best how much of it a commit accounts for."""
+    return max(search.cases, key=lambda case: abs(case.step.centre))
+
+
+def _against(search: Search, first: int, last: int) -> tuple[int, ...]:
+    """The commits with a reading on the wrong side of the middle, and beyond chance, in the main case."""
+    case = _main(search)
+    direction = np.sign(case.step.centre)
+    wrong = []
+    for commit, place in sorted(case.places.items()):
+        side = direction * place.centre / np.hypot(_scale(place), LAYOUT_SD)
+        if first <= commit < last or (side > 0) == (commit >= last):
+            continue
+        if scipy.special.stdtr(place.freedom, -abs(side)) < CONTRADICTION:
+            wrong.append(commit)
+    return tuple(wrong)
 
 
 def _sizes(step: Reading) -> tuple[Vector, Vector, Vector]:
@@ -222,11 +255,11 @@ def _sizes(step: Reading) -> tuple[Vector, Vector, Vector]:
     return steps.ravel(), middles.ravel(), (likely / likely.sum()).ravel()
 
 
-def _unsure(why: Literal["spent", "misfit"], chances: Vector, commit: int | None = None) -> Unsure:
+def _spent(chances: Vector) -> Unsure:
     """With the narrowest middle part of the commits that has the probability SURE."""
     reached = np.cumsum(chances)
     first, last = (int(np.searchsorted(reached, tail)) + 1 for tail in ((1 - SURE) / 2, (1 + SURE) / 2))
-    return Unsure(why, first, min(last, len(chances)), commit)
+    return Unsure("spent", first, min(last, len(chances)))
 
 
 def _scale(place: Reading) -> float:

@@ -90,6 +90,9 @@ class CaseStep(_Frozen):
     ratio: float
     low: float
     high: float
+    added: float | None = Field(
+        None, description="what the commit that was found adds to the good end's cost: 0.02 is 2%"
+    )
 
 
 class ToldCommit(LineCommit):
