@@ -156,11 +156,37 @@ static void write_record(struct side *side, unsigned char type, const unsigned c
     pipe_write(side->pipes.out, blank, bytes - sizeof header - body_bytes);
 }
 
+static bool lies(int64_t about) {
+    return settings.lie == about && handshakes_opened > settings.lie_after;
+}
+
+/* As much of a ClientHello as is read off the wire: a session id of one byte, key shares and a ticket. */
+static void write_client_hello(struct side *side, size_t bytes) {
+    const struct tls_case *c = &side->context->tls_case;
+    bool ticket = (side->resumed && c->resumption == RESUME_TICKET) != lies(LIE_RESUMPTION);
+    int shares = c->protocol == TLS_1_2 || (side->resumed && c->resumption == RESUME_PSK) ? 0 : 1;
+    shares += lies(LIE_KEY_SHARE);
+    unsigned char hello[128] = {1, 0, 0, 0, 3, 3}, *at = hello + 6 + 32;
+    memcpy(at, (unsigned char[]){1, 7, 0, 2, 0x13, 1, 1, 0}, 8); /* session id, cipher suite, compression */
+    unsigned char *extensions = at + 8;
+    at = extensions + 2;
+    *at++ = 0, *at++ = 35, *at++ = 0, *at++ = ticket;
+    at += ticket;
+    *at++ = 0, *at++ = 51, *at++ = 0, *at++ = (unsigned char)(2 + 5 * shares);
+    *at++ = 0, *at++ = (unsigned char)(5 * shares);
+    for (int i = 0; i < shares; i++, at += 5)
+        at[3] = 1; /* a group and a key of one byte */
+    extensions[1] = (unsigned char)(at - extensions - 2);
+    hello[3] = (unsigned char)(at - hello - 4);
+    write_record(side, 22, hello, (size_t)(at - hello), bytes);
+}
+
 /* As much of a ServerHello as is read off the wire. */
 static void write_server_hello(struct side *side, size_t bytes) {
     const struct tls_case *c = &side->context->tls_case;
-    unsigned char hello[4 + 2 + 32 + 1 + 3 + 2 + 8] = {2, 0, 0, sizeof hello - 4, 3, 3};
-    if (c->hello_retry)
+    unsigned char hello[4 + 2 + 32 + 2 + 3 + 2 + 8] = {2, 0, 0, sizeof hello - 4, 3, 3};
+    memcpy(hello + 38, (unsigned char[]){1, 7}, 2); /* the client's session id */
+    if (c->hello_retry != lies(LIE_HELLO_RETRY))
         memcpy(hello + 6, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM);
     unsigned char *extensions = hello + sizeof hello - 8;
     extensions[1] = side->resumed ? 41 : 0;                                    /* pre_shared_key */
@@ -191,6 +217,8 @@ static enum progress step(struct side *side, struct fault *fault) {
     spend(side, done ? side->left_ns : side->left_ns / (int64_t)last);
     if (side->role == ROLE_SERVER && !done)
         write_server_hello(side, 800);
+    else if (side->role == ROLE_CLIENT && side->turns == 1)
+        write_client_hello(side, 200);
     else if (side->role == ROLE_SERVER || !done)
         write_record(side, 23, NULL, 0, side->role == ROLE_CLIENT ? 200 : 800);
     return done ? PROGRESS_DONE : PROGRESS_WAIT;
@@ -205,6 +233,10 @@ static bool inspect(struct side *side, struct negotiated *out, struct fault *fau
         out->group = group_name(GROUP_X25519);
         out->signature = "ed25519";
     }
+    if (out->extended_master_secret >= 0)
+        out->extended_master_secret = !lies(LIE_MASTER_SECRET);
+    if (lies(LIE_CLIENT_SIGNATURE))
+        out->client_signature = "another-signature";
     if (handshakes_opened > settings.mismatch_after)
         out->group = "another-group";
     return true;

@@ -163,6 +163,20 @@ static unsigned key_bits(const struct tls_case *c) {
     return c->key_type == KEY_ECDSA ? curve_bits(c->curve) : c->rsa_bits;
 }
 
+/* The client's key is the server's, so its scheme is as well; RSA key exchange signs nothing but that. */
+static const char *client_signature(const struct tls_case *c) {
+    if (!c->client_authentication)
+        return "-";
+    return c->method == METHOD_RSA ? "rsa_pkcs1_sha256" : case_signature(c);
+}
+
+/* Of psk, whether the client makes a share that the server won't take is the library's own choice. */
+static int wanted_key_shares(const struct tls_case *c, bool resumed) {
+    if (c->protocol == PROTOCOL_DEFAULT || (resumed && c->resumption == RESUME_PSK))
+        return -1;
+    return c->protocol == TLS_1_3;
+}
+
 /* The size of the stapled response is a fact of the material, so only that there is one is known here. */
 struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
     bool defaults = c->method == METHOD_DEFAULT;
@@ -180,10 +194,16 @@ struct negotiated case_wanted(const struct tls_case *c, bool resumed) {
         .client_key = resumed                    ? NULL
                       : c->client_authentication ? peer_key_name(c->key_type)
                                                  : "-",
+        .client_signature = resumed ? NULL : client_signature(c),
+        .extended_master_secret = c->protocol == TLS_1_2 ? 1 : -1,
         .chain_length = resumed ? -1 : (int)c->chain_length,
         .ocsp_bytes = strcmp(c->ocsp_response, "-") == 0 && !resumed ? 0 : -1,
         .early_data_bytes = resumed ? (long)c->early_data_bytes : 0,
         .hello_retry = defaults ? -1 : c->hello_retry,
+        .key_shares = wanted_key_shares(c, resumed),
+        .tickets = c->protocol != TLS_1_3         ? -1
+                   : c->resumption == RESUME_NONE ? 0
+                                                  : !resumed || c->anti_replay,
     };
 }
 
@@ -222,10 +242,15 @@ bool negotiated_matches(const struct negotiated *wanted, const struct negotiated
         !same_word("signature", wanted->signature, got->signature, side, fault) ||
         !same_word("peer_key", wanted->peer_key, got->peer_key, side, fault) ||
         !same_word("client_key", wanted->client_key, got->client_key, side, fault) ||
+        !same_word("client_signature", wanted->client_signature, got->client_signature, side, fault) ||
+        !same_number("extended_master_secret", wanted->extended_master_secret, got->extended_master_secret,
+                     side, fault) ||
         !same_number("chain_length", wanted->chain_length, got->chain_length, side, fault) ||
         !same_number("ocsp_bytes", wanted->ocsp_bytes, got->ocsp_bytes, side, fault) ||
         !same_number("early_data_bytes", wanted->early_data_bytes, got->early_data_bytes, side, fault) ||
-        !same_number("hello_retry", wanted->hello_retry, got->hello_retry, side, fault))
+        !same_number("hello_retry", wanted->hello_retry, got->hello_retry, side, fault) ||
+        !same_number("key_shares", wanted->key_shares, got->key_shares, side, fault) ||
+        !same_number("tickets", wanted->tickets, got->tickets, side, fault))
         return false;
     if (wanted->peer_key_bits != 0 && got->peer_key != NULL && wanted->peer_key_bits != got->peer_key_bits)
         return fault_set(fault, FAULT_MISMATCH, "peer_key_bits: wanted %u, the %s got %u",

@@ -87,11 +87,15 @@ struct negotiated {
     const char *peer_key;
     unsigned peer_key_bits; /* 0 for keys of one size only */
     bool resumed;
-    const char *client_key; /* the key of the certificate that the client showed */
-    int chain_length;       /* certificates that the client got */
-    long ocsp_bytes;        /* stapled response that the client got */
-    long early_data_bytes;  /* that the server accepted */
-    int hello_retry;        /* read off the wire, not by the library */
+    const char *client_key;       /* the key of the certificate that the client showed */
+    const char *client_signature; /* the scheme of its CertificateVerify */
+    int extended_master_secret;   /* of TLS 1.2 alone (RFC 7627) */
+    int chain_length;             /* certificates that the client got */
+    long ocsp_bytes;              /* stapled response that the client got */
+    long early_data_bytes;        /* that the server accepted */
+    int hello_retry;              /* these three are read off the wire, not told by the library */
+    int key_shares;               /* in the client's first message */
+    int tickets;                  /* that a TLS 1.3 server sent after the client's Finished */
 };
 
 enum fault_kind { FAULT_UNSUPPORTED, FAULT_ERROR, FAULT_MISMATCH };

@@ -39,6 +39,8 @@ static const struct {
     {"mismatch_after", &settings.mismatch_after, 1},
     {"crash_after", &settings.crash_after, 1},
     {"hang_after", &settings.hang_after, 1},
+    {"lie", &settings.lie, 1},
+    {"lie_after", &settings.lie_after, 1},
 };
 
 /* "12" or, where a scale allows it, "1.02"; at most 10,000,000,000 so that products stay in 64 bits. */

@@ -13,8 +13,11 @@ struct fake_settings {
     int64_t seed, client_ns, server_ns, overhead_ns, noise_ppm, step_ppm, step_after;
     int64_t contention_ppm, coherency_ppm;
     int64_t emulated; /* negative: what is so */
-    int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after;
+    int64_t unsupported, fail_after, mismatch_after, crash_after, hang_after, lie, lie_after;
 };
+
+/* What the setting `lie` makes the fake do against the case. */
+enum { LIE_NONE, LIE_MASTER_SECRET, LIE_HELLO_RETRY, LIE_RESUMPTION, LIE_CLIENT_SIGNATURE, LIE_KEY_SHARE };
 
 extern struct fake_settings settings;
 

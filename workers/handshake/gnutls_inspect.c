@@ -69,6 +69,14 @@ static const char *signature_of(gnutls_session_t session, bool resumed) {
     return ours != NULL ? ours : name;
 }
 
+/* Unknown is the library's word for none. */
+static const char *client_signature_of(gnutls_session_t session) {
+    int sign = gnutls_sign_algorithm_get_client(session);
+    const char *name = gnutls_sign_get_name((gnutls_sign_algorithm_t)sign),
+               *ours = gnutls_our_signature(name);
+    return sign == GNUTLS_SIGN_UNKNOWN || name == NULL ? "-" : ours != NULL ? ours : name;
+}
+
 static bool same_bytes(const gnutls_datum_t *a, const gnutls_datum_t *b) {
     return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
@@ -130,11 +138,14 @@ bool gnutls_inspect(struct side *side, struct negotiated *out, struct fault *fau
     out->group = group_of(side, resumed);
     out->signature = signature_of(side->session, resumed);
     out->resumed = resumed;
+    if (gnutls_protocol_get_version(side->session) == GNUTLS_TLS1_2)
+        out->extended_master_secret = gnutls_session_ext_master_secret_status(side->session) != 0;
     if (side->role == ROLE_SERVER) {
         bool accepted = (gnutls_session_get_flags(side->session) & GNUTLS_SFLAGS_EARLY_DATA) != 0;
         out->early_data_bytes = accepted ? side->early_taken : 0;
     }
     if (resumed)
         return true; /* no certificate was shown */
+    out->client_signature = client_signature_of(side->session);
     return side->role == ROLE_CLIENT ? inspect_client(side, out, fault) : inspect_server(side, out, fault);
 }

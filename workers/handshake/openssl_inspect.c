@@ -129,6 +129,8 @@ static bool client_saw(struct side *side, X509 *shown, struct negotiated *out, s
         return fault_set(fault, FAULT_MISMATCH, "certificate: the server showed another than %s",
                          side->context->tls_case.certificate);
     key_of(shown, out);
+    const char *signature = compat_signature_name(side->ssl, false, X509_get0_pubkey(shown));
+    out->client_signature = signature == NULL ? "-" : signature; /* both certificates are the same */
     out->chain_length = sk_X509_num(SSL_get_peer_cert_chain(side->ssl));
     return client_saw_response(side, out, fault);
 }
@@ -139,6 +141,9 @@ static bool server_saw(struct side *side, X509 *own, struct negotiated *out, str
         return openssl_fault(fault, FAULT_ERROR, "the handshake left no certificate");
     key_of(own, out);
     out->client_key = shown == NULL ? "-" : openssl_key_word(X509_get0_pubkey(shown));
+    const char *signature =
+        shown == NULL ? NULL : compat_signature_name(side->ssl, true, X509_get0_pubkey(shown));
+    out->client_signature = signature == NULL ? "-" : signature;
     if (shown != NULL && !is_the_cases(side, shown))
         return fault_set(fault, FAULT_MISMATCH, "certificate: the client showed another than %s",
                          side->context->tls_case.certificate);
@@ -160,6 +165,8 @@ bool openssl_inspect(struct side *side, struct negotiated *out, struct fault *fa
     out->group = group_of(side, cipher, resumed);
     out->signature = signature_of(ssl, side->role, cipher, servers);
     out->resumed = resumed;
+    if (SSL_version(ssl) == TLS1_2_VERSION)
+        out->extended_master_secret = (int)SSL_get_extms_support(ssl);
     out->early_data_bytes =
         SSL_get_early_data_status(ssl) == SSL_EARLY_DATA_ACCEPTED ? (long)side->early_data_bytes : 0;
     if (resumed)

@@ -2,28 +2,24 @@
 #include "pair.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *role_name(enum role role) {
     return role == ROLE_CLIENT ? "client" : "server";
 }
 
-/* Only these need the bytes as a witness; reading along costs a copy in the timed turns. */
-static bool wire_is_evidence(const struct tls_case *c) {
-    return c->hello_retry || c->resumption == RESUME_PSK || c->resumption == RESUME_PSK_DHE;
-}
-
 struct pair *pair_new(const struct backend *backend, struct context *context, const struct tls_case *tls_case,
-                      bool reads_along) {
+                      bool counts_records) {
     struct pair *pair = calloc(1, sizeof *pair);
     if (pair == NULL)
         return NULL;
     pair->backend = backend;
     pair->context = context;
     pair->tls_case = tls_case;
-    if (reads_along)
-        pair->sent[ROLE_CLIENT].wire = &pair->wires[ROLE_CLIENT];
-    if (reads_along || wire_is_evidence(tls_case))
-        pair->sent[ROLE_SERVER].wire = &pair->wires[ROLE_SERVER];
+    for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
+        pair->wires[role].counts_records = counts_records;
+        pair->sent[role].wire = &pair->wires[role];
+    }
     return pair;
 }
 
@@ -70,6 +66,9 @@ void pair_close(struct pair *pair) {
 bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault *fault) {
     const struct backend *b = pair->backend;
     bool done[ROLES] = {false, false};
+    const struct wire *sent = &pair->wires[ROLE_SERVER];
+    uint64_t records_before = 0;
+    pair->tickets = -1;
     uint64_t before = timed ? b->clock->ticks() : 0;
     for (unsigned turn = 0; turn < TURNS_MAX && !(done[ROLE_CLIENT] && done[ROLE_SERVER]); turn++) {
         enum role role = turn % 2 == 0 ? ROLE_CLIENT : ROLE_SERVER;
@@ -88,6 +87,11 @@ bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault
         done[role] = progress == PROGRESS_DONE;
         if (role == ROLE_CLIENT && !done[role])
             spans->round_trips++;
+        /* A TLS 1.3 client is done first: what the server has yet to send are its tickets. */
+        if (done[role] && !done[1 - role])
+            records_before = sent->records;
+        else if (done[role] && role == ROLE_SERVER && sent->counts_records)
+            pair->tickets = (int)(sent->records - records_before);
     }
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         if (!done[role])
@@ -98,41 +102,64 @@ bool pair_turns(struct pair *pair, bool timed, struct spans *spans, struct fault
     return true;
 }
 
-/* The wire's two facts (wire.h). What a ServerHello does not show in this version of TLS proves nothing. */
-static bool prove_wire(const struct wire *wire, const struct tls_case *c, const struct negotiated *wanted,
-                       struct negotiated *out, struct fault *fault) {
-    struct server_hello hello;
-    if (wire == NULL || wire->head_length == 0)
-        return true;
-    if (!wire_server_hello(wire, &hello))
-        return fault_set(fault, FAULT_ERROR, "the server's first message is no ServerHello");
-    out->hello_retry = hello.hello_retry;
-    if (!wanted->resumed || (c->resumption != RESUME_PSK && c->resumption != RESUME_PSK_DHE))
-        return true;
-    bool key_share = c->resumption == RESUME_PSK_DHE;
-    if (!hello.pre_shared_key)
+/* TLS 1.2: the server has no other way to resume than the one that the client asks for. Its session id it
+ * echoes in both (RFC 5077, section 3.4). */
+static bool prove_session(const struct client_hello *client, const struct server_hello *server, bool ticket,
+                          struct fault *fault) {
+    const struct session_id *asked = &client->session_id, *echoed = &server->session_id;
+    if (client->ticket != ticket)
+        return fault_set(fault, FAULT_MISMATCH, "resumption: wanted %s, the ClientHello has %s",
+                         ticket ? "ticket" : "session-id", client->ticket ? "a ticket" : "no ticket");
+    if (asked->length == 0 || asked->length != echoed->length ||
+        memcmp(asked->bytes, echoed->bytes, asked->length) != 0)
         return fault_set(fault, FAULT_MISMATCH,
-                         "resumed: wanted true, the ServerHello takes no pre-shared key");
-    if (hello.key_share != key_share)
-        return fault_set(fault, FAULT_MISMATCH, "key_share: wanted %s, the ServerHello has %s",
-                         key_share ? "one" : "none", hello.key_share ? "one" : "none");
+                         "resumed: wanted true, the ServerHello has not the ClientHello's session id");
     return true;
 }
 
-bool prove_side(const struct backend *backend, struct side *side, enum role role, const struct wire *wire,
+static bool prove_psk(const struct server_hello *server, bool key_share, struct fault *fault) {
+    if (!server->pre_shared_key)
+        return fault_set(fault, FAULT_MISMATCH,
+                         "resumed: wanted true, the ServerHello takes no pre-shared key");
+    if (server->key_share != key_share)
+        return fault_set(fault, FAULT_MISMATCH, "key_share: wanted %s, the ServerHello has %s",
+                         key_share ? "one" : "none", server->key_share ? "one" : "none");
+    return true;
+}
+
+/* What the bytes prove (wire.h). */
+static bool prove_wire(const struct evidence *evidence, const struct tls_case *c,
+                       const struct negotiated *wanted, struct negotiated *out, struct fault *fault) {
+    struct client_hello client;
+    struct server_hello server;
+    if (!wire_client_hello(&evidence->wires[ROLE_CLIENT], &client))
+        return fault_set(fault, FAULT_ERROR, "the client's first message is no ClientHello");
+    if (!wire_server_hello(&evidence->wires[ROLE_SERVER], &server))
+        return fault_set(fault, FAULT_ERROR, "the server's first message is no ServerHello");
+    out->hello_retry = server.hello_retry;
+    out->key_shares = (int)client.key_shares;
+    if (out->protocol != NULL && strcmp(out->protocol, protocol_name(TLS_1_3)) == 0)
+        out->tickets = evidence->tickets;
+    if (!wanted->resumed)
+        return true;
+    if (c->protocol == TLS_1_2)
+        return prove_session(&client, &server, c->resumption == RESUME_TICKET, fault);
+    return prove_psk(&server, c->resumption == RESUME_PSK_DHE, fault);
+}
+
+bool prove_side(const struct backend *backend, struct side *side, enum role role, struct evidence evidence,
                 const struct tls_case *tls_case, const struct negotiated *wanted, struct negotiated *out,
                 struct fault *fault) {
-    *out =
-        (struct negotiated){.chain_length = -1, .ocsp_bytes = -1, .early_data_bytes = -1, .hello_retry = -1};
+    *out = (struct negotiated){
+        .extended_master_secret = -1, .chain_length = -1, .ocsp_bytes = -1, .early_data_bytes = -1};
     if (!backend->inspect(side, out, fault))
         return false;
-    out->hello_retry = -1; /* the wire's word alone */
-    if (role == ROLE_CLIENT) {
-        if (!prove_wire(wire, tls_case, wanted, out, fault))
-            return false;
-        if (out->protocol == NULL || out->cipher == NULL || out->group == NULL || out->signature == NULL)
-            return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
-    }
+    out->hello_retry = out->key_shares = out->tickets = -1; /* the wire's word alone */
+    if (!prove_wire(&evidence, tls_case, wanted, out, fault))
+        return false;
+    if (role == ROLE_CLIENT &&
+        (out->protocol == NULL || out->cipher == NULL || out->group == NULL || out->signature == NULL))
+        return fault_set(fault, FAULT_ERROR, "the client can't tell what it negotiated");
     return negotiated_matches(wanted, out, role_name(role), fault);
 }
 
@@ -144,6 +171,8 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
     }
     if (server->client_key != NULL)
         client.client_key = server->client_key;
+    if (server->client_signature != NULL)
+        client.client_signature = server->client_signature;
     if (client.early_data_bytes < 0)
         client.early_data_bytes = server->early_data_bytes;
     return client;
@@ -153,10 +182,10 @@ static struct negotiated merged(struct negotiated client, const struct negotiate
 bool pair_prove(struct pair *pair, const struct negotiated *wanted, struct negotiated *seen,
                 struct fault *fault) {
     struct negotiated views[ROLES];
-    const struct wire *wire = pair->sent[ROLE_SERVER].wire;
+    struct evidence evidence = {pair->wires, pair->tickets};
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
-        if (!prove_side(pair->backend, pair->sides[role], role, wire, pair->tls_case, wanted, &views[role],
-                        fault))
+        if (!prove_side(pair->backend, pair->sides[role], role, evidence, pair->tls_case, wanted,
+                        &views[role], fault))
             return false;
     }
     if (seen != NULL)

@@ -23,6 +23,12 @@ struct spans {
     uint64_t round_trips; /* before the client may send application data */
 };
 
+/* What the wire and the order of the turns tell of one handshake. */
+struct evidence {
+    const struct wire *wires; /* by the role that writes */
+    int tickets;              /* records of the server's after the client was done; negative: not counted */
+};
+
 struct pair {
     const struct backend *backend;
     struct context *context;
@@ -31,12 +37,12 @@ struct pair {
     struct side *sides[ROLES];
     struct pipe sent[ROLES]; /* by the role that writes */
     struct wire wires[ROLES];
+    int tickets; /* as in struct evidence */
 };
 
-/* `reads_along`: whether records are counted; what the wire alone can prove is always read. NULL: out of
- * memory. */
+/* `counts_records`: for untimed passes; both hellos are always read. NULL: out of memory. */
 struct pair *pair_new(const struct backend *backend, struct context *context, const struct tls_case *tls_case,
-                      bool reads_along);
+                      bool counts_records);
 void pair_free(struct pair *pair);
 
 bool pair_open(struct pair *pair, bool resume, struct fault *fault);
@@ -51,8 +57,8 @@ void pair_close(struct pair *pair);
 bool pair_handshake(struct pair *pair, const struct negotiated *wanted, bool timed, struct spans *spans,
                     struct negotiated *seen, struct fault *fault);
 
-/* One side's view compared with what is wanted; `wire` is what the server sent, or NULL. */
-bool prove_side(const struct backend *backend, struct side *side, enum role role, const struct wire *wire,
+/* One side's view compared with what is wanted. */
+bool prove_side(const struct backend *backend, struct side *side, enum role role, struct evidence evidence,
                 const struct tls_case *tls_case, const struct negotiated *wanted, struct negotiated *out,
                 struct fault *fault);
 

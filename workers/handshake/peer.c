@@ -89,8 +89,8 @@ static bool handshake(struct prepared *p, struct pair *pair, uint64_t *cpu_ns, u
     pipe_reset(&pair->sent[ROLE_SERVER]);
     pair->sides[role] = p->backend->open(p->context, role, end, false, fault);
     bool good = pair->sides[role] != NULL && take_turns(p, pair, role, cpu_ns, fault) &&
-                prove_side(p->backend, pair->sides[role], role, pair->sent[ROLE_SERVER].wire, &p->tls_case,
-                           &p->wanted, seen == NULL ? &unused : seen, fault);
+                prove_side(p->backend, pair->sides[role], role, (struct evidence){pair->wires, -1},
+                           &p->tls_case, &p->wanted, seen == NULL ? &unused : seen, fault);
     *bytes += pair->sent[role].written;
     pair_close(pair);
     return good || peer_gives_up(p->peer);

@@ -70,6 +70,10 @@ void record_ready(FILE *out, const char *id, const struct negotiated *negotiated
     number_or_null(&json, "ocsp_bytes", negotiated->ocsp_bytes);
     number_or_null(&json, "early_data_bytes", negotiated->early_data_bytes);
     number_or_null(&json, "hello_retry", negotiated->hello_retry);
+    json_text(&json, "client_signature", negotiated->client_signature);
+    number_or_null(&json, "extended_master_secret", negotiated->extended_master_secret);
+    number_or_null(&json, "key_shares", negotiated->key_shares);
+    number_or_null(&json, "tickets", negotiated->tickets);
     json_close(&json);
     end(&json);
 }

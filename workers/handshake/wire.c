@@ -1,4 +1,5 @@
-/* The record layer and the ServerHello, as far as they are in the clear (RFC 8446, sections 5.1 and 4.1.3).
+/* The record layer and both hellos, as far as they are in the clear (RFC 8446, sections 5.1, 4.1.2
+ * and 4.1.3).
  */
 #include "wire.h"
 
@@ -7,22 +8,46 @@
 const unsigned char WIRE_HELLO_RETRY_RANDOM[32] = {
     0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C, 0x02, 0x1E, 0x65, 0xB8, 0x91,
     0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB, 0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C};
-enum { RECORD_HEADER = 5, HANDSHAKE_RECORD = 22, SERVER_HELLO = 2, PRE_SHARED_KEY = 41, KEY_SHARE = 51 };
+enum { RECORD_HEADER = 5, HANDSHAKE_RECORD = 22, CLIENT_HELLO = 1, SERVER_HELLO = 2 };
+enum { SESSION_TICKET = 35, PRE_SHARED_KEY = 41, KEY_SHARE = 51 };
 
 void wire_reset(struct wire *wire) {
     wire->records = 0;
     wire->left_in_record = wire->header_bytes = wire->head_length = 0;
+    wire->head_whole = false;
+}
+
+static size_t number(const unsigned char *at, size_t bytes) {
+    size_t value = 0;
+    while (bytes-- > 0)
+        value = value << 8 | *at++;
+    return value;
+}
+
+/* As much of the first record as these bytes hold and as there is room for. */
+static size_t keep_up_to(struct wire *wire, const unsigned char *bytes, size_t length, size_t end) {
+    size_t missing = wire->head_length < end ? end - wire->head_length : 0;
+    size_t taken = length < missing ? length : missing;
+    memcpy(wire->head + wire->head_length, bytes, taken);
+    wire->head_length += taken;
+    return taken;
 }
 
 static void keep_head(struct wire *wire, const unsigned char *bytes, size_t length) {
-    size_t room = WIRE_HEAD_BYTES - wire->head_length;
-    size_t taken = length < room ? length : room;
-    memcpy(wire->head + wire->head_length, bytes, taken);
-    wire->head_length += taken;
+    size_t taken = keep_up_to(wire, bytes, length, RECORD_HEADER);
+    if (wire->head_length < RECORD_HEADER)
+        return;
+    size_t end = RECORD_HEADER + number(wire->head + 3, 2);
+    end = end < WIRE_HEAD_BYTES ? end : WIRE_HEAD_BYTES;
+    keep_up_to(wire, bytes + taken, length - taken, end);
+    wire->head_whole = wire->head_length == end;
 }
 
 void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length) {
-    keep_head(wire, bytes, length);
+    if (!wire->head_whole)
+        keep_head(wire, bytes, length);
+    if (!wire->counts_records)
+        return;
     while (length > 0) {
         if (wire->left_in_record > 0) {
             size_t skipped = length < wire->left_in_record ? length : wire->left_in_record;
@@ -41,39 +66,105 @@ void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length) {
     }
 }
 
-static size_t number(const unsigned char *at, size_t bytes) {
-    size_t value = 0;
-    while (bytes-- > 0)
-        value = value << 8 | *at++;
-    return value;
+/* What is left to read of a message. */
+struct rest {
+    const unsigned char *at;
+    size_t length;
+};
+
+static bool skip(struct rest *rest, size_t bytes) {
+    if (rest->length < bytes)
+        return false;
+    rest->at += bytes;
+    rest->length -= bytes;
+    return true;
+}
+
+/* A vector whose length stands before it in so many bytes. */
+static bool vector(struct rest *rest, size_t length_bytes, struct rest *out) {
+    if (rest->length < length_bytes)
+        return false;
+    size_t length = number(rest->at, length_bytes);
+    *out = (struct rest){rest->at + length_bytes, length};
+    return skip(rest, length_bytes + length);
+}
+
+/* The body of the first message, up to behind its session id. */
+static bool hello(const struct wire *wire, unsigned char type, struct rest *body,
+                  const unsigned char **random, struct session_id *id) {
+    struct rest record = {wire->head, wire->head_length}, id_bytes;
+    if (record.length < RECORD_HEADER + 1 || record.at[0] != HANDSHAKE_RECORD ||
+        record.at[RECORD_HEADER] != type)
+        return false;
+    if (!skip(&record, RECORD_HEADER + 1) || !vector(&record, 3, body) || !skip(body, 2))
+        return false;
+    *random = body->at;
+    if (!skip(body, sizeof WIRE_HELLO_RETRY_RANDOM) || !vector(body, 1, &id_bytes))
+        return false;
+    *id = (struct session_id){id_bytes.at, id_bytes.length};
+    return true;
+}
+
+/* The next extension. False: there is none, or `extensions` ends in the middle of one, which `whole` tells.
+ */
+static bool extension(struct rest *extensions, size_t *type, struct rest *out, bool *whole) {
+    *whole = extensions->length == 0;
+    if (extensions->length < 2)
+        return false;
+    *type = number(extensions->at, 2);
+    return skip(extensions, 2) && vector(extensions, 2, out);
+}
+
+static bool count_key_shares(struct rest extension_body, unsigned *out) {
+    struct rest list, key;
+    if (!vector(&extension_body, 2, &list))
+        return false;
+    while (list.length > 0) {
+        if (!skip(&list, 2) || !vector(&list, 2, &key))
+            return false;
+        ++*out;
+    }
+    return true;
+}
+
+bool wire_client_hello(const struct wire *wire, struct client_hello *out) {
+    struct rest body, unused, extensions, one;
+    const unsigned char *random;
+    size_t type;
+    bool whole;
+    *out = (struct client_hello){0};
+    if (!hello(wire, CLIENT_HELLO, &body, &random, &out->session_id) || !vector(&body, 2, &unused) ||
+        !vector(&body, 1, &unused)) /* cipher suites and compression */
+        return false;
+    if (body.length == 0)
+        return true;
+    if (!vector(&body, 2, &extensions))
+        return false;
+    while (extension(&extensions, &type, &one, &whole)) {
+        if (type == KEY_SHARE && !count_key_shares(one, &out->key_shares))
+            return false;
+        out->ticket |= type == SESSION_TICKET && one.length > 0;
+    }
+    return whole;
 }
 
 bool wire_server_hello(const struct wire *wire, struct server_hello *out) {
-    const unsigned char *at = wire->head, *end = wire->head + wire->head_length;
+    struct rest body, extensions, one;
+    const unsigned char *random;
+    size_t type;
+    bool whole;
     *out = (struct server_hello){0};
-    if (end - at < RECORD_HEADER + 4 + 2 + 32 + 1 || at[0] != HANDSHAKE_RECORD ||
-        at[RECORD_HEADER] != SERVER_HELLO)
+    if (!hello(wire, SERVER_HELLO, &body, &random, &out->session_id) ||
+        !skip(&body, 3)) /* cipher suite and compression */
         return false;
-    size_t length = number(at + RECORD_HEADER + 1, 3);
-    at += RECORD_HEADER + 4;
-    if ((size_t)(end - at) < length)
+    out->hello_retry = memcmp(random, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
+    if (body.length == 0)
+        return true;
+    if (!vector(&body, 2, &extensions))
         return false;
-    end = at + length;
-    out->hello_retry = memcmp(at + 2, WIRE_HELLO_RETRY_RANDOM, sizeof WIRE_HELLO_RETRY_RANDOM) == 0;
-    at += 2 + 32;
-    if ((size_t)(end - at) < 1u + at[0] + 3)
-        return false;
-    at += 1 + at[0] + 3; /* session id, cipher suite, compression */
-    if (end - at < 2)
-        return true; /* no extensions */
-    at += 2;
-    while (end - at >= 4) {
-        size_t type = number(at, 2), size = number(at + 2, 2);
-        if ((size_t)(end - at) < 4 + size)
-            return false;
+    while (extension(&extensions, &type, &one, &whole)) {
         out->key_share |= type == KEY_SHARE;
         out->pre_shared_key |= type == PRE_SHARED_KEY;
-        at += 4 + size;
     }
-    return true;
+    return whole;
 }

@@ -1,7 +1,7 @@
-/* Reads along on one direction of a handshake: counts TLS records, and parses the server's
- * first message, which is in the clear in every version of TLS. So two facts that no library
- * tells are proven by the bytes themselves: that a HelloRetryRequest was sent, and whether a
- * resumption came with a key share. */
+/* Reads along on one direction of a handshake: counts TLS records, and parses the direction's first message,
+ * a ClientHello or a ServerHello, which is in the clear in every version of TLS. So the bytes themselves
+ * prove what no library tells: whether a HelloRetryRequest was sent, how many key shares the client made, and
+ * with what a resumption was asked for. */
 #ifndef KEXBENCH_WIRE_H
 #define KEXBENCH_WIRE_H
 
@@ -15,15 +15,29 @@ enum { WIRE_HEAD_BYTES = 4096 };
 extern const unsigned char WIRE_HELLO_RETRY_RANDOM[32];
 
 struct wire {
+    bool counts_records; /* else the first record is all that is read, which costs no more than its copy */
     uint64_t records;
     size_t left_in_record; /* of the record that is being written */
     size_t header_bytes;   /* how much of the next record's header was seen */
     unsigned char header[5];
+    bool head_whole;
     size_t head_length;
-    unsigned char head[WIRE_HEAD_BYTES]; /* the first bytes of the direction */
+    unsigned char head[WIRE_HEAD_BYTES]; /* the direction's first record, or as much as there is room for */
+};
+
+struct session_id {
+    const unsigned char *bytes; /* inside the head */
+    size_t length;
+};
+
+struct client_hello {
+    struct session_id session_id;
+    unsigned key_shares;
+    bool ticket; /* of TLS 1.2 (RFC 5077), not the empty one that asks for a ticket */
 };
 
 struct server_hello {
+    struct session_id session_id;
     bool hello_retry;
     bool key_share;
     bool pre_shared_key;
@@ -32,7 +46,8 @@ struct server_hello {
 void wire_reset(struct wire *wire);
 void wire_feed(struct wire *wire, const unsigned char *bytes, size_t length);
 
-/* False: the head holds no whole ServerHello. */
+/* False: the head holds no whole message of this kind. */
+bool wire_client_hello(const struct wire *wire, struct client_hello *out);
 bool wire_server_hello(const struct wire *wire, struct server_hello *out);
 
 #endif

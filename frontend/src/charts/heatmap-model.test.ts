@@ -129,12 +129,18 @@ describe("the heatmap's model", () => {
       aCell("rsa", older, {
         estimate: anEstimate(1_000_000),
         to_sentinel: { ratio: 1.234, low: 1.2, high: 1.26 },
-        negotiated: aNegotiated({ protocol: "TLSv1.3", cipher: "AES-256-GCM", group: "X25519" }),
+        negotiated: aNegotiated({
+          protocol: "TLSv1.3",
+          cipher: "AES-256-GCM",
+          group: "X25519",
+          key_shares: 1,
+          tickets: 2,
+        }),
       }),
     ];
     expect(heatModel({ ...input, cells }).rows[0]?.cells[1]?.sentence).toBe(
       "TLS 1.2 RSA, RSA 2048, openssl 1 (debian/trixie): 1,000/s, 1,000 µs [1,000, 1,000] µs; 10 invocations; " +
-        "1.23× [1.20, 1.26] the sentinel’s cost; chose TLSv1.3, AES-256-GCM, X25519.",
+        "1.23× [1.20, 1.26] the sentinel’s cost; chose TLSv1.3, AES-256-GCM, X25519, 1 client key share, 2 tickets.",
     );
   });
 

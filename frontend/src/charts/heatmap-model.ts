@@ -176,10 +176,19 @@ function sentence(
   return `${head}: ${parts.join("; ")}.${cautions}`;
 }
 
+function count(number: number | null | undefined, noun: string): string | null {
+  return number === null || number === undefined
+    ? null
+    : `${String(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** What a library picked where it was free to: "TLSv1.3, TLS_AES_256_GCM_SHA384, X25519, signature rsa_pss_rsae_sha256". */
-export function choiceText({ protocol, cipher, group, signature }: Negotiated): string {
+export function choiceText(negotiated: Negotiated): string {
+  const { protocol, cipher, group, signature, key_shares: shares, tickets } = negotiated;
   const known = [protocol, cipher, group].filter((one) => one !== null && one !== "-");
-  return [...known, ...(signature && signature !== "-" ? [`signature ${signature}`] : [])].join(", ");
+  const signed = signature && signature !== "-" ? [`signature ${signature}`] : [];
+  const counted = [count(shares, "client key share"), count(tickets, "ticket")].filter((one) => one !== null);
+  return [...known, ...signed, ...counted].join(", ");
 }
 
 /** "5.1% more time [+4.8%, +5.4%] than 3.0.20 (debian/bookworm)". */

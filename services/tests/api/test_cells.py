@@ -253,6 +253,40 @@ def test_default_settings_that_chose_something_else_are_marked() -> None:
     assert cell_of(found, new).negotiated == hybrid
 
 
+@pytest.mark.parametrize(
+    ("settings", "field", "ours", "theirs", "words"),
+    [
+        ({"resumption": "psk"}, "key_shares", 1, 0, ["negotiated differently: client key shares 1 instead of 0"]),
+        ({"resumption": "psk"}, "key_shares", 1, None, []),
+        (None, "tickets", 2, 0, ["negotiated differently: tickets 2 instead of 0"]),
+        ({"resumption": "psk-dhe"}, "tickets", 2, 0, []),
+    ],
+)
+def test_work_that_the_library_chose_is_marked_where_it_differs(
+    settings: dict[str, str] | None, field: str, ours: int, theirs: int | None, words: list[str]
+) -> None:
+    """Work that nobody knows of, and that of cases that leave no choice, is no difference."""
+    default = {"protocol": "default", "key_exchange": "default-ECDSA", "cipher": "-", "curve": "P-256"}
+    ecdhe = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-ECDSA", "group": "X25519", "curve": "P-256"}
+    case = Case.model_validate({**ecdhe, **settings} if settings else default)
+    old, new = a_subject("3.0"), a_subject("3.5", source="debian/trixie")
+    told = Negotiated(
+        protocol="TLSv1.3",
+        cipher="AES-128-GCM",
+        group="-",
+        signature="-",
+        peer_key=None,
+        peer_key_bits=0,
+        resumed=settings is not None,
+    )
+    chosen = {
+        ("run", case.case_id, "openssl@system"): told.model_copy(update={field: theirs}),
+        ("run", case.case_id, "openssl@debian/trixie"): told.model_copy(update={field: ours}),
+    }
+    found = cells(samples(old, 100, case=case) + samples(new, 100, case=case), [], chosen=chosen)
+    assert change_of(found, new).warnings == words
+
+
 def test_neighbours_of_different_runs_are_compared_by_a_run_that_has_both() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 100, run="one") + samples(new, 200, run="two")

@@ -35,6 +35,8 @@ static void negotiates_row(const struct row *row) {
     } else {
         CHECK_NUMBER(batch.handshakes, 2 * c.threads);
         CHECK(c.method == METHOD_DEFAULT || strcmp(seen.group, p.wanted.group) == 0);
+        CHECK(seen.key_shares >= 0 && (seen.client_signature == NULL) == seen.resumed);
+        CHECK((seen.extended_master_secret < 0) == (strcmp(seen.protocol, "TLSv1.3") == 0));
         CHECK(seen.protocol != NULL && seen.cipher != NULL && seen.group != NULL && seen.signature != NULL);
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(batch.cpu_ns[role] > 0 && batch.first_ns[role] > 0 && batch.bytes[role] > 200);
@@ -81,6 +83,73 @@ static void no_number(void) {
     CHECK(fault.kind == FAULT_MISMATCH);
     CHECK(memcmp(&batch, &empty, sizeof batch) == 0);
     release(&p);
+}
+
+/* A real handshake, held against what it is not. */
+static void refutes(const struct row *row, struct negotiated wanted, const char *reason) {
+    struct tls_case c = case_of(row);
+    struct negotiated seen = {0};
+    struct limits limits = {2, 0, 2, true};
+    struct fault fault;
+    struct batch batch;
+    struct prepared p;
+    if (!CHECK(ready(&p, &c, &seen, &fault)))
+        return;
+    if (wanted.protocol == NULL) { /* of a resumption: the other one */
+        p.tls_case.resumption = c.resumption == RESUME_TICKET ? RESUME_SESSION_ID : RESUME_TICKET;
+    } else {
+        p.wanted = wanted;
+    }
+    CHECK(!measure(&p, &limits, &batch, &fault));
+    CHECK(fault.kind == FAULT_MISMATCH);
+    CHECK_TEXT(fault.reason, reason);
+    release(&p);
+}
+
+static void refuted(void) {
+    struct row full = {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""};
+    struct row ticket = full, session_id = full, shown = full, tls_1_3 = full;
+    ticket.further = "resumption=ticket";
+    session_id.further = "resumption=session-id";
+    shown.further = "client_authentication=yes";
+    tls_1_3.protocol = "TLSv1.3";
+    struct tls_case full_case = case_of(&full), shown_case = case_of(&shown), case_1_3 = case_of(&tls_1_3);
+    struct negotiated none = {0}, without = case_wanted(&full_case, false),
+                      other = case_wanted(&shown_case, false), retried = case_wanted(&case_1_3, false),
+                      two = retried;
+    without.extended_master_secret = 0;
+    other.client_signature = "ecdsa_secp384r1_sha384";
+    retried.hello_retry = 1;
+    two.key_shares = 2;
+    refutes(&full, without, "extended_master_secret: wanted 0, the client got 1");
+    refutes(&shown, other,
+            "client_signature: wanted ecdsa_secp384r1_sha384, the client got ecdsa_secp256r1_sha256");
+    refutes(&tls_1_3, retried, "hello_retry: wanted 1, the client got 0");
+    refutes(&tls_1_3, two, "key_shares: wanted 2, the client got 1");
+    refutes(&ticket, none, "resumption: wanted session-id, the ClientHello has a ticket");
+    refutes(&session_id, none, "resumption: wanted ticket, the ClientHello has no ticket");
+}
+
+/* What the libraries do unlike each other is told: the share that a psk client makes for nothing, and the
+ * tickets that a server issues when nobody says how many. */
+static void differences_are_told(void) {
+    struct row psk = {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "X25519", 0, "P-256", "resumption=psk"};
+    struct row defaults = {"default", "default-ECDSA", "-", "-", 0, "P-256", ""};
+    struct tls_case psk_case = case_of(&psk), default_case = case_of(&defaults);
+    struct negotiated seen = {0};
+    struct fault fault;
+    struct prepared p;
+    bool is_openssl = strcmp(backend.library, "openssl") == 0;
+    if (CHECK(ready(&p, &psk_case, &seen, &fault))) {
+        CHECK_NUMBER(seen.key_shares, is_openssl);
+        release(&p);
+    }
+    if (CHECK(ready(&p, &default_case, &seen, &fault))) {
+        CHECK(seen.key_shares > 0);
+        if (strcmp(seen.protocol, "TLSv1.3") == 0 && !backend.takes_settings)
+            CHECK_NUMBER(seen.tickets, is_openssl ? 2 : 0);
+        release(&p);
+    }
 }
 
 static void dropped_pairs(void) {
@@ -242,6 +311,8 @@ int main(int argc, char **argv) {
     sentence("what is asked is what is negotiated, and every number is there", negotiates);
     sentence("a TLS 1.3 client makes one key share", one_key_share);
     sentence("a handshake that is not what was wanted gives a mismatch and no number", no_number);
+    sentence("a real handshake held against what it is not is refuted by name", refuted);
+    sentence("where libraries do unlike work, their numbers of it are told", differences_are_told);
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
     sentence("records and round trips are those of the standard", examines);

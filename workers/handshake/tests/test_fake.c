@@ -1,8 +1,9 @@
 /* The fake backend under the measured loop: exact durations without noise, a planted step that
  * shows, noise of the size asked for, and the same numbers for the same seed. */
+#include "fake_settings.h"
 #include "measure.h"
 
-#include "check.h"
+#include "matrix.h"
 
 #include <stdlib.h>
 
@@ -103,11 +104,78 @@ static void threads(void) {
     release(&prepared);
 }
 
+static const struct {
+    int lie;
+    struct row row;
+    const char *reason;
+} lies[] = {
+    {LIE_MASTER_SECRET,
+     {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+     "extended_master_secret: wanted 1, the client got 0"},
+    {LIE_MASTER_SECRET,
+     {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "resumption=ticket"},
+     "extended_master_secret: wanted 1, the client got 0"},
+    {LIE_HELLO_RETRY,
+     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+     "hello_retry: wanted 0, the client got 1"},
+    {LIE_HELLO_RETRY,
+     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "hello_retry=yes"},
+     "hello_retry: wanted 1, the client got 0"},
+    {LIE_RESUMPTION,
+     {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "resumption=ticket"},
+     "resumption: wanted ticket, the ClientHello has no ticket"},
+    {LIE_RESUMPTION,
+     {"TLSv1.2", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "resumption=session-id"},
+     "resumption: wanted session-id, the ClientHello has a ticket"},
+    {LIE_CLIENT_SIGNATURE,
+     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", "client_authentication=yes"},
+     "client_signature: wanted ecdsa_secp256r1_sha256, the client got another-signature"},
+    {LIE_CLIENT_SIGNATURE,
+     {"TLSv1.2", "RSA", "AES-128-GCM", "-", 2048, "-", "client_authentication=yes"},
+     "client_signature: wanted rsa_pkcs1_sha256, the client got another-signature"},
+    {LIE_KEY_SHARE,
+     {"TLSv1.3", "ECDHE-ECDSA", "AES-128-GCM", "P-256", 0, "P-256", ""},
+     "key_shares: wanted 1, the client got 2"},
+};
+
+/* After `lie_after` honest handshakes, in the set-up or in a batch. */
+static void a_lie_is_told(size_t i, long long lie_after) {
+    struct tls_case c = case_of(&lies[i].row);
+    struct limits limits = {100, 0, 100, true};
+    struct negotiated seen;
+    struct batch batch, empty = {0};
+    char text[64];
+    memset(&fault, 0, sizeof fault);
+    snprintf(text, sizeof text, "lie=%d,lie_after=%lld", lies[i].lie, lie_after);
+    CHECK(backend.start(text, &fault));
+    bool set_up = prepare(&prepared, &backend, &c, ".", -1, &seen, &fault);
+    CHECK(set_up == (lie_after > 0));
+    if (set_up) {
+        CHECK(!measure(&prepared, &limits, &batch, &fault));
+        empty.handshakes = batch.handshakes;
+        CHECK(batch.handshakes > 0 && memcmp(&batch, &empty, sizeof batch) == 0);
+        release(&prepared);
+    }
+    CHECK(fault.kind == FAULT_MISMATCH);
+    CHECK_TEXT(fault.reason, lies[i].reason);
+}
+
+static void lies_are_told(void) {
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        /* A session has to be there before its resumption can lie. */
+        if (lies[i].lie != LIE_RESUMPTION)
+            a_lie_is_told(i, 0);
+        a_lie_is_told(i, 20);
+    }
+    CHECK(backend.start("lie=0,lie_after=0", &fault));
+}
+
 int main(void) {
     sentence("without noise every duration is exact, and a planted step shows", planted_step);
     sentence("what is spent outside the turns is not counted", overhead_is_left_out);
     sentence("threads share what the planted contention leaves", threads);
     sentence("the noise has the size that was asked for", noise);
+    sentence("what a library does against the case is an outcome, at set-up or in a batch", lies_are_told);
     sentence("the same seed gives the same numbers, another seed others", same_seed);
     return check_failures != 0;
 }

@@ -13,7 +13,10 @@ static const struct negotiated GOOD = {.protocol = "TLSv1.2",
                                        .chain_length = -1,
                                        .ocsp_bytes = -1,
                                        .early_data_bytes = -1,
-                                       .hello_retry = -1};
+                                       .extended_master_secret = -1,
+                                       .hello_retry = -1,
+                                       .key_shares = -1,
+                                       .tickets = -1};
 
 /* A handshake of one second's worth of decimal places: the client turns twice for 100 ns each, the server
  * once for 300 ns, opening and closing both sides cost 250 ns each. Three ticks are one nanosecond; only half
@@ -67,6 +70,13 @@ static struct side *open_side(struct context *context, enum role role, struct pi
     return &sides[role];
 }
 
+/* The least that is read as one: 47 bytes; the server sends 4 more behind it. */
+static void write_hello(struct side *side) {
+    bool client = side->role == ROLE_CLIENT;
+    unsigned char hello[51] = {22, 3, 3, 0, 42, client ? 1 : 2, 0, 0, 38, 3, 3};
+    pipe_write(side->pipes.out, hello, client ? 47 : 51);
+}
+
 static enum progress step(struct side *side, struct fault *fault) {
     bool client = side->role == ROLE_CLIENT;
     script.now_ns += client ? 100 : 300;
@@ -76,7 +86,7 @@ static enum progress step(struct side *side, struct fault *fault) {
         return PROGRESS_FAILED;
     }
     if (script.turns[side->role] == 1)
-        pipe_write(side->pipes.out, "eleven bytes", client ? 7 : 11);
+        write_hello(side);
     return script.turns[side->role] == (client ? 2 : 1) && !script.never_done ? PROGRESS_DONE : PROGRESS_WAIT;
 }
 
@@ -150,8 +160,8 @@ static void arithmetic(void) {
     CHECK_NUMBER(batch.elapsed_ns, 10 * 1000);
     CHECK_NUMBER(batch.first_ns[ROLE_CLIENT], 100);
     CHECK_NUMBER(batch.first_ns[ROLE_SERVER], 150);
-    CHECK_NUMBER(batch.bytes[ROLE_CLIENT], 70);
-    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 110);
+    CHECK_NUMBER(batch.bytes[ROLE_CLIENT], 470);
+    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 510);
     CHECK(batch.has[ROLE_CLIENT] && batch.has[ROLE_SERVER]);
     CHECK_NUMBER(batch.involuntary_switches, 100);
 }
@@ -164,7 +174,7 @@ static void unsplit(void) {
     CHECK(run_with((struct limits){10, 0, 100, false}));
     CHECK_NUMBER(batch.handshakes, 10);
     CHECK_NUMBER(batch.thread_cpu_ns, 10 * 500);
-    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 110);
+    CHECK_NUMBER(batch.bytes[ROLE_SERVER], 510);
     CHECK(!batch.has[ROLE_CLIENT] && !batch.has[ROLE_SERVER]);
     CHECK_NUMBER(split_reads - script.ticks_read, 11 * 4); /* before the first turn and after each of three */
 }

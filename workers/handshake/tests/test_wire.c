@@ -24,6 +24,7 @@ static size_t hello(unsigned char *out, bool retry, const unsigned char *types, 
 static void records(void) {
     unsigned char bytes[300] = {0};
     size_t sizes[] = {1, 100, 0, 160}, length = 0;
+    wire.counts_records = true;
     for (size_t i = 0; i < 4; i++) {
         bytes[length + 4] = (unsigned char)sizes[i];
         length += 5 + sizes[i];
@@ -49,6 +50,56 @@ static void facts(void) {
     CHECK(!found.key_share && found.pre_shared_key && found.hello_retry);
 }
 
+/* A session id of two bytes, one cipher suite, then these extensions. */
+static size_t client_hello(unsigned char *out, const unsigned char *extensions, size_t length) {
+    unsigned char body[] = {22, 3, 3, 0, 0, 1, 0, 0, 0, 3, 3};
+    size_t size = 2 + 32 + 3 + 4 + 2 + 2 + length;
+    body[4] = (unsigned char)(size + 4);
+    body[8] = (unsigned char)size;
+    memcpy(out, body, sizeof body);
+    memset(out + sizeof body, 7, 32);
+    memcpy(out + sizeof body + 32, (unsigned char[]){2, 8, 9, 0, 2, 0x13, 1, 1, 0, 0, (unsigned char)length},
+           11);
+    memcpy(out + sizeof body + 43, extensions, length);
+    return size + 9;
+}
+
+static void client_facts(void) {
+    /* An empty ticket asks for one; two key shares, of one byte and of two. */
+    static const unsigned char asks[] = {0, 35, 0, 0, 0, 51, 0, 13, 0, 11, 0, 29, 0, 1, 5, 0, 23, 0, 2, 5, 5};
+    static const unsigned char shows[] = {0, 35, 0, 2, 1, 1};
+    unsigned char bytes[128];
+    struct client_hello found;
+    size_t length = client_hello(bytes, asks, sizeof asks);
+    for (size_t kept = 0; kept <= length; kept++) {
+        wire_reset(&wire);
+        for (size_t at = 0; at < kept; at++)
+            wire_feed(&wire, bytes + at, 1);
+        CHECK(wire_client_hello(&wire, &found) == (kept == length));
+    }
+    CHECK_NUMBER(found.key_shares, 2);
+    CHECK(!found.ticket && found.session_id.length == 2 &&
+          memcmp(found.session_id.bytes, "\x08\x09", 2) == 0);
+    wire_reset(&wire);
+    wire_feed(&wire, bytes, client_hello(bytes, shows, sizeof shows));
+    CHECK(wire_client_hello(&wire, &found) && found.ticket && found.key_shares == 0);
+    bytes[5] = 2; /* a ServerHello */
+    wire_reset(&wire);
+    wire_feed(&wire, bytes, length);
+    CHECK(!wire_client_hello(&wire, &found));
+}
+
+static void first_record_alone(void) {
+    unsigned char bytes[256];
+    struct server_hello found;
+    size_t length = hello(bytes, false, (unsigned char[]){51}, 1);
+    memset(bytes + length, 22, 100);
+    wire_reset(&wire);
+    wire_feed(&wire, bytes, length + 100);
+    CHECK_NUMBER(wire.head_length, length);
+    CHECK(wire_server_hello(&wire, &found) && found.key_share);
+}
+
 static void cut_short(void) {
     unsigned char bytes[128];
     struct server_hello found;
@@ -67,6 +118,9 @@ static void cut_short(void) {
 int main(void) {
     sentence("records are counted however the bytes are cut", records);
     sentence("a ServerHello tells its extensions and whether it is a HelloRetryRequest", facts);
+    sentence("a ClientHello tells its session id, its key shares and whether it shows a ticket",
+             client_facts);
+    sentence("what follows the first record is not kept", first_record_alone);
     sentence("half a ServerHello, or another message, tells nothing", cut_short);
     return check_failures != 0;
 }

@@ -1713,6 +1713,30 @@ export type Negotiated = {
      * Hello Retry
      */
     hello_retry?: number | null;
+    /**
+     * Client Signature
+     *
+     * the scheme of the client's CertificateVerify
+     */
+    client_signature?: string | null;
+    /**
+     * Extended Master Secret
+     *
+     * of TLS 1.2
+     */
+    extended_master_secret?: number | null;
+    /**
+     * Key Shares
+     *
+     * in the client's first message
+     */
+    key_shares?: number | null;
+    /**
+     * Tickets
+     *
+     * that a TLS 1.3 server sent after the handshake
+     */
+    tickets?: number | null;
 };
 
 /**
@@ -1835,7 +1859,7 @@ export type Cell = {
      */
     to_sentinel: Ratio | null;
     /**
-     * what the library chose; of cases with default settings only
+     * what the library chose; of cases that leave it a choice
      */
     negotiated: Negotiated | null;
     /**

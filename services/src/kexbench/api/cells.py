@@ -92,7 +92,7 @@ def cells(
     gathered = _gather(samples, outcomes)
     pairs = together or {}
     both = [(pair[0], numbers) for pair, found in pairs.items() for numbers in found]
-    free = {cell.case.case_id for cell in gathered.values() if cell.case.protocol is Protocol.DEFAULT}
+    free = {cell.case.case_id for cell in gathered.values() if cell.case.leaves_a_choice}
     for case_id, numbers in [*((cell.case.case_id, cell) for cell in gathered.values()), *both]:
         numbers.sentinel = frozen.get((numbers.run_id, case_id))
         numbers.harness_version = (harness or {}).get(numbers.run_id)

@@ -16,7 +16,15 @@ DIFFERENT_RUN = "measured in different runs"
 DIFFERENT_INVOCATIONS = "not interleaved"
 DIFFERENT_HARNESS = "measured in different ways, by different versions of kexbench"
 THROUGH_SENTINEL = "measured in different runs, compared through the sentinel"
-NEGOTIATED_FIELDS = ("protocol", "cipher", "group", "signature")
+NEGOTIATED_FIELDS = {
+    "protocol": "protocol",
+    "cipher": "cipher",
+    "group": "group",
+    "signature": "signature",
+    "key_shares": "client key shares",
+    "tickets": "tickets",
+}
+"""What may make the work unlike, with the word for it."""
 Sentinels = Mapping[tuple[str, str], "SentinelBatches"]
 """By run and case."""
 Chosen = Mapping[tuple[str, str, str], Negotiated]
@@ -124,9 +132,9 @@ def unlike(numbers: Numbers, against: Numbers) -> list[str]:
     if numbers.negotiated and against.negotiated:
         ours, theirs = numbers.negotiated, against.negotiated
         differ = [
-            f"{name} {getattr(ours, name)} instead of {getattr(theirs, name)}"
-            for name in NEGOTIATED_FIELDS
-            if getattr(ours, name) != getattr(theirs, name)
+            f"{word} {getattr(ours, name)} instead of {getattr(theirs, name)}"
+            for name, word in NEGOTIATED_FIELDS.items()
+            if None not in (getattr(ours, name), getattr(theirs, name)) and getattr(ours, name) != getattr(theirs, name)
         ]
         words += [f"negotiated differently: {', '.join(differ)}"] if differ else []
     return words

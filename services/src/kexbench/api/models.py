@@ -141,7 +141,7 @@ class Cell(Answer):
     change: Change | None = Field(description="against the version before it of the same library, where there is one")
     outcome: OutcomeView | None
     to_sentinel: Ratio | None = Field(description="cost relative to the frozen subject in the same invocations")
-    negotiated: Negotiated | None = Field(description="what the library chose; of cases with default settings only")
+    negotiated: Negotiated | None = Field(description="what the library chose; of cases that leave it a choice")
     run_id: str
     measured_at: datetime
 

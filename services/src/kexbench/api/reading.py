@@ -30,7 +30,6 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
 from kexbench.api.together import measured_together
-from kexbench.domain.dimensions import Protocol
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
@@ -169,12 +168,12 @@ def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outco
     pairs = cells.pairs_apart(samples)
     together = measured_together(store, selection, pairs)
     run_ids = {row.run_id for row in samples} | {numbers.run_id for pair in together.values() for numbers in pair}
-    has_defaults = any(row.case.protocol is Protocol.DEFAULT for row in samples)
+    has_choices = any(row.case.leaves_a_choice for row in samples)
     return cells.cells(
         samples,
         outcomes,
         sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ()),
-        chosen(store.negotiated(run_ids) if has_defaults else ()),
+        chosen(store.negotiated(run_ids) if has_choices else ()),
         store.harness_versions(run_ids) if pairs else {},
         together,
     )

@@ -24,7 +24,6 @@ from kexbench.api.lab import GROUP, qualified
 from kexbench.api.models import HostKind
 from kexbench.api.upgrade_ends import version_names
 from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import Protocol
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import MissingCell, Side
 from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow
@@ -115,7 +114,7 @@ def _tell_what_was_done(
 ) -> None:
     """Which harness measured what was not measured together, and what libraries chose that could choose."""
     harness = store.harness_versions(apart) if apart else {}
-    free = {case_id for case_id, case in cases.items() if case.protocol is Protocol.DEFAULT}
+    free = {case_id for case_id, case in cases.items() if case.leaves_a_choice}
     runs = {sides["both"].run_id for (case_id, _), sides in numbers.items() if case_id in free}
     negotiated = chosen(store.negotiated(runs)) if runs else {}
     for (case_id, _), sides in numbers.items():

@@ -110,6 +110,12 @@ class Case(BaseModel):
         return self.model_dump(mode="json", exclude=set(FIRST_FIELDS), exclude_defaults=True)
 
     @property
+    def leaves_a_choice(self) -> bool:
+        """Whether the library decides how much work is done: with default settings, and in psk whether the client makes a
+        key share that the server won't take."""
+        return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK
+
+    @property
     def environment(self) -> dict[str, str]:
         """What the worker's environment needs beside the kit's own, so that the library sees the CPU of the case."""
         return ENVIRONMENTS[self.cpu_features]

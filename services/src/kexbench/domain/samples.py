@@ -96,6 +96,10 @@ class Negotiated(_Frozen):
     ocsp_bytes: int | None = Field(None, description="of the stapled response that the client got")
     early_data_bytes: int | None = Field(None, description="that the server accepted")
     hello_retry: int | None = Field(None, ge=0, le=1)
+    client_signature: str | None = Field(None, description="the scheme of the client's CertificateVerify")
+    extended_master_secret: int | None = Field(None, ge=0, le=1, description="of TLS 1.2")
+    key_shares: int | None = Field(None, ge=0, description="in the client's first message")
+    tickets: int | None = Field(None, ge=0, description="that a TLS 1.3 server sent after the handshake")
 
 
 class Timer(_Frozen):
