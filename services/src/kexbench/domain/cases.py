@@ -111,8 +111,8 @@ class Case(BaseModel):
 
     @property
     def leaves_a_choice(self) -> bool:
-        """Whether the library decides how much work is done: with default settings, and in psk whether the client makes a
-        key share that the server won't take."""
+        """Whether the library decides how much work is done: with default settings, and in psk whether its client makes
+        a key share that the server does not take."""
         return self.protocol is Protocol.DEFAULT or self.resumption is Resumption.PSK
 
     @property
