@@ -16,7 +16,7 @@ from kexbench.api.resolving import resolved
 from kexbench.client import ApiClient, ApiError, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan
-from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
 from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
@@ -143,7 +143,14 @@ def _known(
     return known
 
 
-def start_run(installation: Installation, plan: Plan, spec_text: str, report: Reporter) -> RunFolder:
+def start_run(
+    installation: Installation,
+    plan: Plan,
+    spec_text: str,
+    report: Reporter,
+    *,
+    purpose: Purpose = Purpose.HISTORY,
+) -> RunFolder:
     """Make what the run needs and write its facts. Raises KitError, KitErrors or VersionMismatch."""
     created_at = datetime.now(UTC).replace(microsecond=0)
     announced = Run(
@@ -155,6 +162,7 @@ def start_run(installation: Installation, plan: Plan, spec_text: str, report: Re
         kits={},
         host=None,
         material={},
+        purpose=purpose,
     )
     run = _started(installation, announced, report)
     folder = installation.run_folder(run.run_id)

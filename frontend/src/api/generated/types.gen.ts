@@ -2248,7 +2248,15 @@ export type Run = {
      * of the spec within the commit
      */
     spec_path?: string | null;
+    purpose?: Purpose;
 };
+
+/**
+ * Purpose
+ *
+ * What a command measures for: the history of versions, or a question of its own.
+ */
+export type Purpose = 'history' | 'search' | 'interop' | 'qualification';
 
 /**
  * MaterialFiles
@@ -2763,6 +2771,44 @@ export type Problem = {
     errors?: Array<{
         [key: string]: unknown;
     }> | null;
+    /**
+     * Candidates
+     *
+     * what an ambiguous question may mean
+     */
+    candidates?: Array<Candidate> | null;
+};
+
+/**
+ * Candidate
+ *
+ * A subject that an ambiguous question may mean.
+ */
+export type Candidate = {
+    /**
+     * Asked
+     *
+     * what was asked for
+     */
+    asked: string;
+    /**
+     * Subject
+     *
+     * its unique name, which asks for it alone
+     */
+    subject: string;
+    /**
+     * Version
+     */
+    version: string;
+    /**
+     * Source
+     */
+    source: string;
+    /**
+     * Build Profile Label
+     */
+    build_profile_label: string;
 };
 
 /**

@@ -34,7 +34,7 @@ def export_samples(
     cpu_model: Annotated[str | None, Query(max_length=200)] = None,
 ) -> StreamingResponse:
     """Counted samples with all their batch values; what is not named is not narrowed."""
-    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id))
+    rows = store.export(Selection(metric, pool, cpu_model, tuple(library or ()), case_id, run_id, asides=True))
     body, media_type = (_csv(rows), "text/csv") if format == "csv" else (_json(rows), "application/json")
     disposition = {"Content-Disposition": f'attachment; filename="kexbench-samples.{format}"'}
     return StreamingResponse(body, media_type=media_type, headers=disposition)

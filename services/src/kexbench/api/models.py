@@ -11,6 +11,16 @@ from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 
 
+class Candidate(Answer):
+    """A subject that an ambiguous question may mean."""
+
+    asked: str = Field(description="what was asked for", examples=["3.5.7"])
+    subject: str = Field(description="its unique name, which asks for it alone")
+    version: str
+    source: str
+    build_profile_label: str
+
+
 class Problem(Answer):
     """RFC 9457 problem details, sent as application/problem+json with every error."""
 
@@ -20,6 +30,7 @@ class Problem(Answer):
     detail: str
     remedy: str | None = None
     errors: list[dict[str, Any]] | None = None
+    candidates: list[Candidate] | None = Field(None, description="what an ambiguous question may mean")
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -1,5 +1,6 @@
 """Errors as RFC 9457 problem details, rendered by one set of handlers."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -9,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from kexbench.api.models import Problem
+from kexbench.api.models import Candidate, Problem
 from kexbench.store.port import StoreError
 
 MEDIA_TYPE = "application/problem+json"
@@ -18,11 +19,14 @@ MEDIA_TYPE = "application/problem+json"
 class ProblemError(Exception):
     """Raised by routes; the status, what is wrong and what puts it right."""
 
-    def __init__(self, status: HTTPStatus, detail: str, remedy: str | None = None) -> None:
+    def __init__(
+        self, status: HTTPStatus, detail: str, remedy: str | None = None, candidates: Sequence[Candidate] = ()
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.remedy = remedy
+        self.candidates = list(candidates)
 
 
 def install_problem_handlers(app: FastAPI) -> None:
@@ -51,7 +55,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 def problem_response(error: ProblemError) -> JSONResponse:
     """Also for middleware, whose exceptions no handler sees."""
     headers = {"WWW-Authenticate": "Bearer"} if error.status is HTTPStatus.UNAUTHORIZED else None
-    return _respond(error.status, error.detail, error.remedy, headers=headers)
+    return _respond(error.status, error.detail, error.remedy, headers=headers, candidates=error.candidates)
 
 
 def _respond(
@@ -61,8 +65,16 @@ def _respond(
     *,
     errors: list[dict[str, Any]] | None = None,
     headers: dict[str, str] | None = None,
+    candidates: Sequence[Candidate] = (),
 ) -> JSONResponse:
-    problem = Problem(title=status.phrase, status=status, detail=detail, remedy=remedy, errors=errors)
+    problem = Problem(
+        title=status.phrase,
+        status=status,
+        detail=detail,
+        remedy=remedy,
+        errors=errors,
+        candidates=list(candidates) or None,
+    )
     return JSONResponse(
         problem.model_dump(exclude_none=True), status_code=status, media_type=MEDIA_TYPE, headers=headers
     )

@@ -17,7 +17,7 @@ def measured_together(store: Store, selection: Selection, pairs: Collection[Pair
     """The numbers of those that one run has both of; what is selected is of one host kind."""
     if not pairs:
         return {}
-    named = replace(selection, subjects=tuple({name for _, *names in pairs for name in names}))
+    named = replace(selection, asides=True, subjects=tuple({name for _, *names in pairs for name in names}))
     by_case: dict[str, list[AppearanceRow]] = defaultdict(list)
     for row in store.appearances(named):
         by_case[row.case.case_id].append(row)

@@ -50,7 +50,7 @@ def cells_of_upgrade(
 ) -> list[CellData]:
     """Of two subjects, by their names, what their costs are judged by: in all that is stored or in one run alone, on
     every host kind or on some. In the order of the matrix, then host kinds, the one measured last first."""
-    selection = Selection(Metric.CPU_NS, libraries=(library,), subjects=(before, after), run_id=run_id)
+    selection = Selection(Metric.CPU_NS, libraries=(library,), subjects=(before, after), run_id=run_id, asides=True)
     appearances = store.appearances(selection)
     cases = {row.case.case_id: row.case for row in appearances}
     found: list[CellData] = []
@@ -164,7 +164,7 @@ def missing_cells(
 ) -> list[MissingCell]:
     """The cases that one of two subjects has numbers of and the other has none of, with the reason. Not those of host
     kinds that only one was ever measured on."""
-    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name))
+    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name), asides=True)
     appearances = store.appearances(selection)
     cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
     for row in appearances:

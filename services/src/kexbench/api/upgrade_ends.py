@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import cast
 
 from kexbench.api.cells import version_order
+from kexbench.api.models import Candidate
 from kexbench.api.problems import ProblemError
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import SHORT_HASH, version_text
@@ -114,15 +115,18 @@ def _version(subject: SubjectRow) -> str:
     return version_text(subject.version, subject.commit)
 
 
-def meant(known: Collection[SubjectRow], library: str, text: str) -> SubjectRow:
-    """The subject that somebody wrote as a version, a source or its unique name. Raises problems."""
+def meant(known: Collection[SubjectRow], library: str, text: str, tracked: Collection[str]) -> SubjectRow:
+    """The subject that somebody wrote as a version, a source or its unique name. A version that several have is that of
+    the `tracked` source. Raises problems, with the candidates where there are several."""
     subjects = {subject.name: subject for subject in known}
     if text in subjects:
         return subjects[text]
     found = [name for name, subject in subjects.items() if _fits(subject, text)]
+    found = [name for name in found if subjects[name].source in tracked] or found
     if len(found) > 1:
         detail = f"{library} {text} means {len(found)} subjects: {', '.join(found)}"
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name one of them")
+        candidates = [_candidate(text, subjects[name]) for name in found]
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name one of them", candidates)
     if not found:
         raise ProblemError(
             HTTPStatus.NOT_FOUND,
@@ -130,6 +134,16 @@ def meant(known: Collection[SubjectRow], library: str, text: str) -> SubjectRow:
             "measure it: kexbench run SPEC; GET /api/v1/upgrades lists what can be compared",
         )
     return subjects[found[0]]
+
+
+def _candidate(asked: str, subject: SubjectRow) -> Candidate:
+    return Candidate(
+        asked=asked,
+        subject=subject.name,
+        version=_version(subject),
+        source=subject.source,
+        build_profile_label=subject.build_profile_label,
+    )
 
 
 def _fits(subject: SubjectRow, text: str) -> bool:

@@ -19,7 +19,7 @@ from kexbench.api.upgrade_models import UpgradePage, UpgradeView
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeReport
-from kexbench.planning.catalogue import released_between
+from kexbench.planning.catalogue import released_between, tracked
 from kexbench.store.port import HostKindRow, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
@@ -68,8 +68,11 @@ def upgrade_report(
     relevant: Relevant = RELEVANT,
 ) -> UpgradeReport:
     """What the step from one version to another cost in every cell that has both, and what the moves have in common."""
-    subjects = [row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,)))]
-    first, second = meant(subjects, library, before), meant(subjects, library, after)
+    subjects = [
+        row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, libraries=(library,), asides=True))
+    ]
+    sources = {entry.source for name, entry in tracked(catalogue) if name == library}
+    first, second = (meant(subjects, library, text, sources) for text in (before, after))
     if first.name == second.name:
         detail = f"{before} and {after} are the same: {first.name}"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name two versions")

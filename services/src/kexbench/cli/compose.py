@@ -71,7 +71,7 @@ def run_wish(installation: Installation, wish: Wish) -> Done:
             f"{len(plan.cases)} cases, {len(plan.subjects)} subjects, {plan.measure.invocations} invocations: "
             f"about {duration_words(plan.estimated_s)} of measuring"
         )
-        return start_run(installation, plan, text, reporter)
+        return start_run(installation, plan, text, reporter, purpose=wish.purpose)
 
     return measure(installation, wish.name, begin)
 

@@ -13,6 +13,7 @@ from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.runs import Purpose
 from kexbench.domain.samples import Invocation
 from kexbench.planning.compose import Wish
 from kexbench.planning.spec import Matrix
@@ -61,6 +62,7 @@ def interop(
         cases=tuple(faced),
         invocations=2,
         batches=2,
+        purpose=Purpose.INTEROP,
     )
     done = run_wish(Installation(Settings()), wish)
     found = meetings(done.invocations, plain, subjects)

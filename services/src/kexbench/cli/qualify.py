@@ -14,6 +14,7 @@ from kexbench.cli.tables import case_text
 from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.runs import Purpose
 from kexbench.planning.compose import Wish
 from kexbench.planning.spec import Matrix
 from kexbench.service import reach_service
@@ -73,6 +74,7 @@ def _wish(library: str, cases: tuple[Case, ...], invocations: int) -> Wish:
         subjects=tuple(SubjectRef.parse(f"{library}@{source}") for source in sources),
         cases=cases,
         invocations=invocations,
+        purpose=Purpose.QUALIFICATION,
     )
 
 

@@ -49,6 +49,15 @@ class Trigger(StrEnum):
         return self not in (Trigger.PULL_REQUEST, Trigger.BISECTION, Trigger.BACKFILL, Trigger.CONFIRMATION)
 
 
+class Purpose(StrEnum):
+    """What a command measures for: the history of versions, or a question of its own."""
+
+    HISTORY = "history"
+    SEARCH = "search"
+    INTEROP = "interop"
+    QUALIFICATION = "qualification"
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -70,6 +79,13 @@ class Run(_Frozen):
     material: dict[str, MaterialFiles] = Field(description="content-addressed key material, by case id")
     commit: Commit | None = Field(None, description="that triggered it")
     spec_path: SpecPath | None = Field(None, description="of the spec within the commit")
+
+    purpose: Purpose = Purpose.HISTORY
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it answers a question of its own, so that its numbers are no part of any overview."""
+        return self.purpose is not Purpose.HISTORY or self.trigger in (Trigger.BISECTION, Trigger.BACKFILL)
 
     @property
     def is_started(self) -> bool:

@@ -7,6 +7,7 @@ import yaml
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pools import LOCAL
+from kexbench.domain.runs import Purpose
 from kexbench.planning.compose import Wish, affordable_invocations
 
 ENDS = 2
@@ -41,6 +42,7 @@ class BisectionRun:
             cases=self.cases,
             invocations=self.invocations if self.between else ENDS * self.invocations,
             pools=(self.pool,),
+            purpose=Purpose.SEARCH,
         )
 
     @property

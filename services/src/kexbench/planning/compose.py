@@ -13,6 +13,7 @@ from kexbench.domain.dimensions import NOTHING, Cipher, Method
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import BATCH_NS, BATCHES, Isolation, Measure
 from kexbench.domain.pools import LOCAL
+from kexbench.domain.runs import Purpose
 from kexbench.planning.estimate import estimated_seconds
 from kexbench.planning.expand import expand
 from kexbench.planning.spec import Matrix
@@ -46,6 +47,7 @@ class Wish:
     sentinel: bool = False
     pools: tuple[str, ...] = (LOCAL,)
     isolation: Isolation = Isolation.EXCLUSIVE
+    purpose: Purpose = Purpose.HISTORY
 
 
 def spec_text(wish: Wish) -> str:

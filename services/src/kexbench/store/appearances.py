@@ -68,7 +68,7 @@ class AppearanceTables(Connection):
             "SELECT DISTINCT run_id FROM (SELECT library, case_id, run_id, max(measured_at) AS newest"
             f" FROM samples WHERE {_HERE} AND match(source, '[+]copy=') GROUP BY library, case_id, run_id"
             " ORDER BY newest DESC, run_id DESC LIMIT 3 BY library, case_id)",
-            parameters(replace(selection, variants=True)),
+            parameters(replace(selection, variants=True, asides=True)),
         )
         return {row["run_id"] for row in found}
 

@@ -40,10 +40,15 @@ SELECTED = (
     AND (reference = 'sentinel') = {sentinel:Bool}
     AND ({variants:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
          OR NOT match(source, '[+](relink|burn|copy)='))
+    AND ({asides:Bool} OR {run_id:String} != '' OR notEmpty({runs:Array(String)})
+         OR run_id NOT IN (SELECT run_id FROM runs WHERE aside))
     AND measured_at < {before:DateTime64(3)}
 """
 )
-_SHOWN = "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+_SHOWN = (
+    "reference != 'sentinel' AND NOT match(source, '[+](relink|burn|copy)=')"
+    " AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
+)
 CELL = "case_id, library, version_key, source, build_profile"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
@@ -211,6 +216,7 @@ def parameters(selection: Selection) -> dict[str, Any]:
         "runs": list(selection.runs),
         "sentinel": selection.sentinel,
         "variants": selection.variants,
+        "asides": selection.asides,
         "before": selection.before or LATEST,
         "case_id": selection.case_id or "",
         "run_id": selection.run_id or "",

@@ -207,6 +207,8 @@ class Selection:
     before: datetime | None = None
     variants: bool = False
     """Whether relinks and copies are read without a run's name."""
+    asides: bool = False
+    """Whether runs that answer a question of their own (Run.is_aside) are read without a run's name."""
     subjects: tuple[str, ...] = ()
     """By their names."""
     runs: tuple[str, ...] = ()

@@ -84,6 +84,7 @@ def run_row(run: Run) -> Row:
         "plan_id": run.plan.plan_id,
         "trigger": str(run.trigger),
         "watched": run.is_watched,
+        "aside": run.is_aside,
         "run": run.model_dump_json(),
     }
 

@@ -1,0 +1,104 @@
+"""What searches, backfills, interoperability and qualifications measured stays out of every overview."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
+from kexbench.domain.runs import Purpose, Run, Trigger
+from kexbench.planning.catalogue import read_catalogue
+from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.conftest import SECRET, ClientOf, assert_problem
+from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, measured, names
+from tests.builders import RSA, a_kit
+
+ASIDES: list[dict[str, Any]] = [
+    {"trigger": Trigger.BISECTION},
+    {"trigger": Trigger.BACKFILL},
+    {"purpose": Purpose.SEARCH},
+    {"purpose": Purpose.INTEROP},
+    {"purpose": Purpose.QUALIFICATION},
+]
+
+
+@pytest.fixture
+def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
+    app = create_app(
+        empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
+    )
+    with client_of(app) as client:
+        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        yield client
+
+
+def aside(store: ClickHouseStore, fields: dict[str, Any]) -> Run:
+    """A later run in which 1.1 costs three times as much, and that alone has 1.2."""
+    run = measured(store, "aside", {ONE: 1.0, TWO: 3.0, THREE: 3.0}, day=1)
+    changed = run.model_copy(update=fields)
+    store.add_run(changed)
+    return changed
+
+
+@pytest.mark.parametrize("fields", ASIDES, ids=lambda fields: str(next(iter(fields.values()))))
+def test_what_was_measured_aside_is_in_its_run_and_in_no_overview(
+    client: httpx.Client, empty_store: ClickHouseStore, fields: dict[str, Any]
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
+    aside(empty_store, fields)
+    matrix = client.get("/matrix").json()
+    assert [subject["version"] for subject in matrix["subjects"]] == ["1.0", "1.1"]
+    assert {cell["run_id"] for cell in matrix["cells"]} == {"one"}
+    (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
+    assert [(point["version"], point["run_id"]) for point in line["points"]] == [("1.0", "one"), ("1.1", "one")]
+    assert [subject["version"] for subject in client.get("/subjects").json()] == ["1.0", "1.1"]
+    (upgrade,) = client.get("/upgrades").json()["upgrades"]
+    assert upgrade["after"]["version"] == "1.1"
+    own = client.get("/runs/aside").json()
+    assert {cell["run_id"] for cell in own["cells"]} == {"aside"}
+    assert len({cell["subject"] for cell in own["cells"]}) == 3
+
+
+def test_an_upgrade_that_only_a_search_measured_is_told_to_who_asks_for_it(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
+    aside(empty_store, {"trigger": Trigger.BISECTION})
+    asked = {"library": "fake", "before": "1.0", "after": "1.2"}
+    found = client.get("/upgrades/report", params=asked).json()
+    assert {cell["run_ids"][0] for cell in found["cells"]} == {"aside"}
+
+
+def asking(store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...], **asked: str) -> httpx.Response:
+    """A report of fake versions, of which 1.1 and 1.2 both say that they are 1.1, with some sources tracked."""
+    kits = {TWO: a_kit(TWO), THREE: a_kit(THREE, version="1.1")}
+    measured(store, "one", {ONE: 1.0, TWO: 1.02, THREE: 1.1}, kits=kits)
+    entries = "".join(f'    - {{ source: "{source}", version: "{source}" }}\n' for source in tracked)
+    text = f"apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries:\n  fake:\n{entries}"
+    catalogue = read_catalogue(text, "libraries.yaml")
+    with client_of(create_app(store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue)) as client:
+        return client.get(f"http://test{API_PREFIX}/upgrades/report", params={"library": "fake", **asked})
+
+
+def test_a_version_means_the_tracked_subject_where_others_have_it_too(
+    empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    response = asking(empty_store, client_of, ("1.0", "1.1"), before="1.0", after="1.1")
+    assert response.status_code == 200, response.text
+    assert response.json()["after"]["source"] == "1.1"
+
+
+def test_a_version_that_several_have_of_which_none_is_tracked_offers_them_all(
+    empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    response = asking(empty_store, client_of, ("1.0",), before="1.0", after="1.1")
+    assert_problem(response, 422, "means 2 subjects")
+    candidates = response.json()["candidates"]
+    named = names(empty_store)
+    assert [(one["asked"], one["subject"], one["version"]) for one in candidates] == [
+        ("1.1", named["1.1"], "1.1"),
+        ("1.1", named["1.2"], "1.1"),
+    ]
