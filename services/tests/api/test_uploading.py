@@ -228,6 +228,26 @@ def test_a_body_without_a_length_is_refused_before_it_is_read(client: httpx.Clie
     assert_problem(client.send(request), 411, "length")
 
 
+def test_a_body_is_counted_where_no_header_tells_its_length(client: httpx.Client) -> None:
+    run = a_run()
+    request = client.build_request("PUT", f"/runs/{run.run_id}", content=b" " * (MAX_UPLOAD_BYTES + 1))
+    request.headers.update(token(run.run_id))
+    del request.headers["Content-Length"]
+    assert_problem(client.send(request), 413, str(MAX_UPLOAD_BYTES))
+
+
+def test_a_body_with_two_lengths_is_refused(client: httpx.Client) -> None:
+    run = a_run()
+    headers = token(run.run_id) | {"Content-Length": "2", "Transfer-Encoding": "chunked"}
+    assert_problem(client.put(f"/runs/{run.run_id}", content=b"{}", headers=headers), 400, "Transfer-Encoding")
+
+
+def test_a_body_with_many_faults_is_answered_with_a_few_and_their_number(client: httpx.Client) -> None:
+    response = put(client, a_run(), kits={f"{number}@1": 1 for number in range(1000)})
+    assert_problem(response, 422, "1000 places")
+    assert len(response.json()["errors"]) == 5
+
+
 def test_a_body_that_is_no_json_is_a_problem(client: httpx.Client) -> None:
     headers = token(a_run().run_id) | {"Content-Type": "application/json"}
     assert_problem(client.put(f"/runs/{a_run().run_id}", content=b"{", headers=headers), 422, "body")

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench import __version__
 from kexbench.api import (
@@ -64,7 +64,10 @@ _ROUTES = (
     ),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
-_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+_POLICY = (
+    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+    "; base-uri 'none'; form-action 'self'"
+)
 
 
 class _Pages(StaticFiles):
@@ -95,17 +98,51 @@ class _Api(FastAPI):
         return document
 
 
+def _most_bytes(method: str, path: str) -> int:
+    """That the body of a request may have."""
+    kit = method == "PUT" and path.startswith(f"{API_PREFIX}/kits/")
+    return KIT_MAX_BYTES if kit else uploading.MAX_UPLOAD_BYTES
+
+
 def _refuse_body(request: Request) -> ProblemError | None:
     """Why a body must not even be read: it would be held in memory before anybody asks for a token."""
     length = request.headers.get("content-length")
-    if length is None and "transfer-encoding" in request.headers:
-        return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
-    kit = request.method == "PUT" and request.url.path.startswith(f"{API_PREFIX}/kits/")
-    most = KIT_MAX_BYTES if kit else uploading.MAX_UPLOAD_BYTES
+    if "transfer-encoding" in request.headers:
+        if length is None:
+            return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
+        detail = "the request has both Content-Length and Transfer-Encoding"
+        return ProblemError(HTTPStatus.BAD_REQUEST, detail, "send Content-Length alone")
+    most = _most_bytes(request.method, request.url.path)
     if length is not None and int(length) > most:
-        detail = f"more than {most} bytes in one upload"
-        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
+        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
     return None
+
+
+def _too_large(most: int) -> str:
+    return f"more than {most} bytes in one upload"
+
+
+class _CountedBodies:
+    """Counts each body as it arrives, whatever its headers say."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        most, received = _most_bytes(scope["method"], scope["path"]), 0
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > most:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
+            return message
+
+        await self._app(scope, counted, send)
 
 
 def _no_catalogue() -> Catalogue:
@@ -145,6 +182,8 @@ def create_app(
         app.include_router(routes.router, prefix=API_PREFIX)
 
     app.include_router(monitoring.router)
+
+    app.add_middleware(_CountedBodies)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]

@@ -14,6 +14,8 @@ from kexbench.api.models import Candidate, Problem
 from kexbench.store.port import StoreError
 
 MEDIA_TYPE = "application/problem+json"
+_MOST_ERRORS = 5
+"""Of a request's faults that the answer lists; a large body can have a million."""
 
 
 class ProblemError(Exception):
@@ -42,8 +44,11 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        problems = jsonable_encoder([{k: e[k] for k in ("loc", "msg", "type")} for e in error.errors()])
+        found = error.errors()
+        problems = jsonable_encoder([{k: e[k] for k in ("loc", "msg", "type")} for e in found[:_MOST_ERRORS]])
         places = ", ".join(".".join(map(str, problem["loc"])) for problem in problems)
+        if len(found) > _MOST_ERRORS:
+            places = f"{len(found)} places, first {places}"
         detail = f"the request is not of the expected form at {places}"
         return _respond(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json", errors=problems)
 
