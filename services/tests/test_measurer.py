@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,11 +14,12 @@ from kexbench.domain.bisections import BisectionEventKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.schedules import Schedule
+from kexbench.execution.measuring import MeasuringProcess
 from kexbench.measurer import Measurer
 from kexbench.planning.queue import QueuedRun
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import OpenRunRow
+from kexbench.store.port import OpenRunRow, StoreError
 from kexbench.wiring import Installation
 from tests.builders import CATALOGUE, NOON, SPEC, a_bisection, a_bisection_event, a_plan, a_run, an_event
 from tests.kits.repositories import a_repository
@@ -66,8 +67,74 @@ def test_a_run_whose_process_cannot_be_started_has_failed_and_the_next_one_has_i
     for run_id in ("first", "second"):
         queued(empty_store, run_id)
         one._once()
-        assert newest(empty_store, run_id) == (RunState.FAILED, "no process can be started: no memory")
+        assert newest(empty_store, run_id) == (RunState.FAILED, "no process can be started: OSError: no memory")
     assert said == ["measuring run first of example", "measuring run second of example"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "part"),
+    [("_keep_schedules", "schedules"), ("_keep_bisections", "bisections"), ("_take_up", "measuring")],
+)
+def test_what_is_wrong_with_one_part_is_told_and_holds_up_no_run(
+    one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
+) -> None:
+    def breaks() -> None:
+        raise KeyError("nothing of the kind")
+
+    monkeypatch.setattr(one, broken, breaks)
+    queued(empty_store, "first")
+    one._once()
+    assert [(trouble.part, trouble.reason) for trouble in one._troubles.now()] == [
+        (part, "KeyError: 'nothing of the kind'")
+    ]
+    assert newest(empty_store, "first")[0] is RunState.FAILED
+
+
+class EndedProcess:
+    """A process that has measured a run, whatever it left."""
+
+    status, was_asked_to_end, log = 0, False, Path("measuring.log")
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+
+
+def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_goes_on(
+    one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run_id in ("broken", "next"):
+        queued(empty_store, run_id)
+    record(empty_store, "broken", RunState.RUNNING, "")
+
+    def unreadable(*_: object) -> None:
+        raise ValueError("line 3 is no invocation")
+
+    monkeypatch.setattr(one, "_take_up", lambda: None)
+    monkeypatch.setattr(one, "_settle", unreadable)
+    one._process = cast(MeasuringProcess, EndedProcess("broken"))
+    one._once()
+    assert newest(empty_store, "broken") == (
+        RunState.FAILED,
+        "what it left cannot be stored: ValueError: line 3 is no invocation",
+    )
+    assert newest(empty_store, "next")[0] is RunState.FAILED, "it had its turn; this machine starts no process"
+    assert [trouble.part for trouble in one._troubles.now()] == ["measuring"]
+    one._once()
+    assert one._troubles.now() == []
+
+
+def test_while_the_store_does_not_answer_what_a_process_left_is_kept(
+    one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreError("the server does not answer")
+
+    monkeypatch.setattr(one, "_settle", away)
+    process = cast(MeasuringProcess, EndedProcess("any"))
+    one._process = process
+    one._once()
+    assert one._process is process
+    assert [trouble.reason for trouble in one._troubles.now()] == ["the server does not answer"]
 
 
 def test_a_run_that_a_newer_one_of_its_line_supersedes_is_never_begun(

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { alertsOptions, healthOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { dateTime } from "@/format";
 import { paths } from "@/paths";
 
 export function Layout() {
@@ -69,11 +70,19 @@ function OpenAlerts() {
 function ServiceState() {
   const health = useQuery({ ...healthOptions(), refetchInterval: 60_000 });
   if (health.data) {
+    const { version, engine, status, troubles } = health.data;
     return (
-      <p>
-        kexbench {health.data.version}, {health.data.engine}: {health.data.status}.{" "}
-        <a href="/api/v1/openapi.json">API</a>
-      </p>
+      <>
+        <p>
+          kexbench {version}, {engine ?? "store not reached"}: {status}.{" "}
+          <a href="/api/v1/openapi.json">API</a>
+        </p>
+        {troubles.map(({ part, since, reason }) => (
+          <p key={part} role="alert">
+            {part} does not work since {dateTime(since)}: {reason}
+          </p>
+        ))}
+      </>
     );
   }
   return <p>{health.isError ? "The service doesn’t answer." : "Asking the service…"}</p>;

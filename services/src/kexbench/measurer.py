@@ -4,7 +4,6 @@ The store is the queue. What the measurer knows besides is the process that meas
 run under way, the next one puts that run in the queue again, and its folder says what is left to do.
 """
 
-import logging
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.problems import ProblemError
 from kexbench.api.queueing import as_queued
 from kexbench.api.scheduling import begin_run
+from kexbench.api.troubles import Troubles, reason_of
 from kexbench.client import ApiError, deliver_run
 from kexbench.domain.bisections import Line
 from kexbench.domain.kits import SubjectRef
@@ -35,7 +35,6 @@ from kexbench.wiring import Installation
 LONGEST_WAIT_S = 20.0
 """Between two looks at the schedules' times; everything else is told."""
 GOES_ON = "interrupted: it goes on when it is its turn again"
-_log = logging.getLogger(__name__)
 
 
 class Measurer:
@@ -47,8 +46,10 @@ class Measurer:
         store: Store,
         say: Callable[[str], None],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        troubles: Troubles | None = None,
     ) -> None:
         self._installation = installation
+        self._troubles = troubles or Troubles()
         self._store = store
         self._supplies: Supplies | LocalSupplies = installation.supplies(store)
         self._analyst = Analyst(store, self._supplies, clock, say)
@@ -56,6 +57,7 @@ class Measurer:
         self._clock = clock
         self._ending = Event()
         self._process: MeasuringProcess | None = None
+        self._took_up = False
         self._origin = GitOrigin(installation.settings.cache)
         self._git = Children()
         self._refused: dict[str, datetime] = {}
@@ -63,13 +65,9 @@ class Measurer:
 
     def work(self) -> None:
         """Until the end is asked for and nothing is measured any more."""
-        self._take_up()
         while True:
             stirred.clear()
-            try:
-                self._once()
-            except StoreError as error:
-                _log.warning("the queue: %s", error)
+            self._once()
             if self._ending.is_set() and self._process is None:
                 return
             stirred.wait(LONGEST_WAIT_S)
@@ -84,18 +82,44 @@ class Measurer:
         stirred.set()
 
     def _once(self) -> None:
-        if self._process is not None and self._process.status is not None:
-            self._settle(self._process, self._process.status)
+        """Each part by itself: what is wrong with one holds up no other."""
+        with self._troubles.guard("measuring"):
+            if not self._took_up:
+                self._take_up()
+                self._took_up = True
+            self._see_to_process()
+        if self._process is not None or self._ending.is_set():
+            return
+        parts = {
+            "schedules": self._keep_schedules,
+            "bisections": self._keep_bisections,
+            "alerts": self._analyst.advance,
+        }
+        for part, advance_part in parts.items():
+            with self._troubles.guard(part):
+                advance_part()
+        with self._troubles.guard("queue"):
+            self._begin_next()
+
+    def _see_to_process(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        if process.status is None:
+            if self._ending.is_set() or self._is_cancelled(process.run_id):
+                process.ask_to_end()
+            return
+        try:
+            self._settle(process, process.status)
+        except StoreError:
+            raise  # nothing is lost: what the process left is on the disk, and this is tried again
+        except Exception as error:
             self._process = None
-        if self._process is not None:
-            if self._ending.is_set() or self._is_cancelled(self._process.run_id):
-                self._process.ask_to_end()
-            return
-        if self._ending.is_set():
-            return
-        self._keep_schedules()
-        self._keep_bisections()
-        self._analyst.advance()
+            record(self._store, process.run_id, RunState.FAILED, f"what it left cannot be stored: {reason_of(error)}")
+            raise
+        self._process = None
+
+    def _begin_next(self) -> None:
         queue = [as_queued(row) for row in self._rows()]
         for run_id, newer in superseded(queue).items():
             record(self._store, run_id, RunState.CANCELLED, f"superseded by run {newer}")
@@ -121,8 +145,10 @@ class Measurer:
     def _begin(self, run_id: str) -> None:
         try:
             self._process = MeasuringProcess(self._installation.run_folder(run_id), stirred.set)
-        except OSError as error:
-            record(self._store, run_id, RunState.FAILED, f"no process can be started: {error}")
+        except Exception as error:
+            record(self._store, run_id, RunState.FAILED, f"no process can be started: {reason_of(error)}")
+            if not isinstance(error, OSError):
+                raise
 
     def _settle(self, process: MeasuringProcess, status: int) -> None:
         """Store what a process left, and say what became of its run unless it said so itself."""

@@ -10,6 +10,7 @@ from typing import Protocol
 from kexbench.api.notification_models import ToSend
 from kexbench.api.notifications import next_message, note_sending
 from kexbench.api.problems import ProblemError
+from kexbench.api.troubles import Troubles
 from kexbench.domain.notifications import SAID_MAX, ChannelRule, Sending, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
@@ -76,10 +77,16 @@ class Sender:
     """Keeps nothing but what it could not note yet: that is noted before anything else is sent."""
 
     def __init__(
-        self, control: Control, channels: Mapping[str, Channel], pages_url: str, say: Callable[[str], None]
+        self,
+        control: Control,
+        channels: Mapping[str, Channel],
+        pages_url: str,
+        say: Callable[[str], None],
+        troubles: Troubles | None = None,
     ) -> None:
         """`channels` by their names; `pages_url` is where people reach the dashboard."""
         self._control = control
+        self._guard = (troubles or Troubles()).guard
         self._channels = channels
         self._pages_url = pages_url
         self._say = say
@@ -89,7 +96,8 @@ class Sender:
 
     def run(self, ending: Event, interval_s: float) -> None:
         while not ending.is_set():
-            self.once(ending)
+            with self._guard("notifications"):
+                self.once(ending)
             ending.wait(interval_s)
 
     def once(self, ending: Event | None = None) -> bool:
@@ -129,10 +137,12 @@ class Sender:
 
 
 @contextmanager
-def notifying(installation: Installation, control: Control, say: Callable[[str], None]) -> Iterator[None]:
+def notifying(
+    installation: Installation, control: Control, say: Callable[[str], None], troubles: Troubles | None = None
+) -> Iterator[None]:
     """A sender that works for as long as the context lasts, in a thread; none where there is no channel. Raises
     DocumentError for wrong channels."""
-    sender, ending = sender_of(installation, control, say), Event()
+    sender, ending = sender_of(installation, control, say, troubles), Event()
     if sender is None:
         yield
         return
@@ -145,11 +155,13 @@ def notifying(installation: Installation, control: Control, say: Callable[[str],
         thread.join()
 
 
-def sender_of(installation: Installation, control: Control, say: Callable[[str], None]) -> Sender | None:
+def sender_of(
+    installation: Installation, control: Control, say: Callable[[str], None], troubles: Troubles | None = None
+) -> Sender | None:
     """None where there is no channel. Raises DocumentError for wrong channels."""
     if not installation.channels():
         return None  # opening them takes seconds
-    return Sender(control, installation.opened_channels(), installation.settings.pages_url, say)
+    return Sender(control, installation.opened_channels(), installation.settings.pages_url, say, troubles)
 
 
 @contextmanager

@@ -5,13 +5,18 @@ import io
 from datetime import timedelta
 
 import httpx
+import pytest
 
 from kexbench import __version__
+from kexbench.api.access import LocalGatekeeper
+from kexbench.api.app import create_app
+from kexbench.api.calling import API_PREFIX
+from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import OutcomeKind
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS
-from tests.api.conftest import assert_problem
+from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import ECDSA, HOST, NOON, REFERENCE, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 
 ONE, TWO = "fake@1.0", "fake@1.1"
@@ -33,6 +38,35 @@ def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:
     assert found["status"] == "ok"
     assert found["version"] == __version__
     assert found["engine"].startswith("chDB 2")
+    assert found["troubles"] == []
+
+
+def test_health_is_answered_while_the_store_answers_nobody(
+    client: httpx.Client, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("health asked the store")
+
+    monkeypatch.setattr(empty_store, "_query", refuse)
+    assert client.get("/health").json()["engine"].startswith("chDB 2")
+
+
+def test_health_tells_what_does_not_work_and_since_when(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
+    times = iter([NOON, NOON + timedelta(minutes=1)])
+    troubles = Troubles(lambda: next(times))
+    with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, troubles=troubles)) as client:
+        for _ in range(2):
+            with troubles.guard("queue"):
+                raise ZeroDivisionError("a run\nof nothing")
+        found = client.get(f"{API_PREFIX}/health")
+        assert found.status_code == 200
+        assert found.json()["status"] == "impaired"
+        assert found.json()["troubles"] == [
+            {"part": "queue", "since": "2026-01-01T12:00:00Z", "reason": "ZeroDivisionError: a run of nothing"}
+        ]
+        with troubles.guard("queue"):
+            pass
+        assert client.get(f"{API_PREFIX}/health").json()["status"] == "ok"
 
 
 def test_every_answer_tells_browsers_to_be_careful(client: httpx.Client) -> None:

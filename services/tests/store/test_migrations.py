@@ -117,7 +117,7 @@ def test_a_database_name_that_is_no_name_is_refused(name: str) -> None:
 
 def test_a_server_that_does_not_answer_is_an_error_in_words() -> None:
     store = ClickHouseStore("http://127.0.0.1:1", "kexbench", EngineClauses())
-    with pytest.raises(StoreError, match=r"127\.0\.0\.1:1"):
+    with pytest.raises(StoreError, match="the ClickHouse server does not answer"):
         store.migrate()
 
 

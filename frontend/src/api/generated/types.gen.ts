@@ -331,6 +331,26 @@ export type UpgradePage = {
 };
 
 /**
+ * TroubleView
+ *
+ * A part of the service that does not work.
+ */
+export type TroubleView = {
+    /**
+     * Part
+     */
+    part: string;
+    /**
+     * Since
+     */
+    since: string;
+    /**
+     * Reason
+     */
+    reason: string;
+};
+
+/**
  * Trigger
  *
  * Who asked for a run. `command-line` is a run that a command measures itself; all others are queued first.
@@ -3197,8 +3217,10 @@ export type JobOrder = {
 export type Health = {
     /**
      * Status
+     *
+     * `impaired` where something beside the API does not work
      */
-    status?: 'ok';
+    status: 'ok' | 'impaired';
     /**
      * Version
      */
@@ -3206,9 +3228,15 @@ export type Health = {
     /**
      * Engine
      *
-     * the store's engine and version
+     * the store's engine and version, as it was opened; null where it could not be asked
      */
-    engine: string;
+    engine: string | null;
+    /**
+     * Troubles
+     *
+     * what does not work now
+     */
+    troubles: Array<TroubleView>;
 };
 
 /**
@@ -4313,23 +4341,6 @@ export type HealthData = {
     query?: never;
     url: '/api/v1/health';
 };
-
-export type HealthErrors = {
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type HealthError = HealthErrors[keyof HealthErrors];
 
 export type HealthResponses = {
     /**

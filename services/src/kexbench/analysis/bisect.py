@@ -216,13 +216,26 @@ def _groups(search: Search) -> list[tuple[int, int]]:
 
 
 def parts_of(case: Evidence, commits: int, first: int, last: int) -> Parts:
-    """What of the step of a case lies before, within and behind the commits `first` to `last`."""
-    step = case.step.centre
-    added = {0: 0.0, commits: float(np.expm1(step))}
-    added |= {commit: float(np.expm1(place.centre + step / 2)) for commit, place in case.places.items()}
-    below = max(commit for commit in added if commit < first)
-    above = min(commit for commit in added if commit >= last)
-    return Parts(below, above, added[below], added[above] - added[below], added[commits] - added[above])
+    """What of the step of a case lies before, within and behind the commits `first` to `last`. A part before or behind
+    that is no larger than its own noise is none, and counts to what is within."""
+    known = (0, *case.places, commits)
+    below = max(commit for commit in known if commit < first)
+    above = min(commit for commit in known if commit >= last)
+    whole = float(np.expm1(case.step.centre))
+    before = _part(case, below, end=0.0) if below else 0.0
+    behind = -_part(case, above, end=case.step.centre) if above != commits else 0.0
+    return Parts(below, above, before, whole - before - behind, behind)
+
+
+def _part(case: Evidence, commit: int, end: float) -> float:
+    """What a measured commit costs beyond an end, which is at the log cost `end`, relative to the good end's cost; 0
+    where a t test at ALPHA finds no difference."""
+    place = case.places[commit]
+    log = place.centre + case.step.centre / 2
+    error = np.hypot(_scale(place), case.step.error / 2)
+    if abs(log - end) <= scipy.special.stdtrit(place.freedom, 1 - ALPHA / 2) * error:
+        return 0.0
+    return float(np.expm1(log) - np.expm1(end))
 
 
 def _main(search: Search) -> Evidence:

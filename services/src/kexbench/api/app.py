@@ -22,6 +22,7 @@ from kexbench.api import (
     dry_runs,
     exporting,
     following,
+    health,
     lab,
     monitoring,
     notifications,
@@ -42,6 +43,7 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.api.troubles import Troubles
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.kits.transport import KIT_MAX_BYTES
@@ -49,7 +51,7 @@ from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
 _ROUTES = (
-    *(reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
+    *(health, reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
     *(
         scheduling,
         supplying,
@@ -158,11 +160,13 @@ def create_app(
     catalogue: Callable[[], Catalogue] = _no_catalogue,
     scorecard_file: Path | None = None,
     channels: notifications.Channels = (),
+    troubles: Troubles | None = None,
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
     ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything;
-    `channels` are where people are told of alerts."""
+    `channels` are where people are told of alerts; `troubles` is what loops beside the API
+    write their faults to."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -176,6 +180,8 @@ def create_app(
     app.state.store, app.state.gatekeeper, app.state.supplies = store, gatekeeper, supplies
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels = channels
+    app.state.troubles = troubles or Troubles()
+    app.state.engine = health.engine_of(store)
     app.state.verdicts = Verdicts(store)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:

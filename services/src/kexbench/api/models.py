@@ -45,10 +45,22 @@ class Problem(Answer):
     )
 
 
+class TroubleView(Answer):
+    """A part of the service that does not work."""
+
+    part: str = Field(examples=["queue"])
+    since: datetime
+    reason: str
+
+
 class Health(Answer):
-    status: Literal["ok"] = "ok"
+    status: Literal["ok", "impaired"] = Field(description="`impaired` where something beside the API does not work")
     version: str
-    engine: str = Field(description="the store's engine and version", examples=["chDB 26.9.1"])
+    engine: str | None = Field(
+        description="the store's engine and version, as it was opened; null where it could not be asked",
+        examples=["chDB 26.9.1"],
+    )
+    troubles: list[TroubleView] = Field(description="what does not work now")
 
 
 class CaseView(Case):

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
-from kexbench import __version__
 from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
 from kexbench.api.comparing import chosen, sentinels
@@ -20,7 +19,6 @@ from kexbench.api.models import (
     CaseView,
     Cell,
     Filters,
-    Health,
     HostKind,
     Matrix,
     Problem,
@@ -61,12 +59,6 @@ Before = Annotated[
 
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
-
-
-@router.get("/health", operation_id="health")
-def health(store: TheStore) -> Health:
-    """Whether the service and its store answer."""
-    return Health(version=__version__, engine=store.engine())
 
 
 @router.get("/filters", operation_id="filters")

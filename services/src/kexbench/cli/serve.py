@@ -54,5 +54,9 @@ def _run_here(installation: Installation, service: Service) -> None:
 
     control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
     outbox = notifier.OwnControl(service.store, service.channels, lambda: datetime.now(UTC))
-    with watching(installation, control, say), notifier.notifying(installation, outbox, say):
-        service.run(Measurer(installation, service.store, say))
+    troubles = service.troubles
+    with (
+        watching(installation, control, say, troubles),
+        notifier.notifying(installation, outbox, say, troubles),
+    ):
+        service.run(Measurer(installation, service.store, say, troubles=troubles))

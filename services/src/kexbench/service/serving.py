@@ -12,6 +12,7 @@ from typing import Protocol, Self
 import uvicorn
 
 from kexbench.api.app import create_app
+from kexbench.api.troubles import Troubles
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
@@ -88,6 +89,7 @@ class Service:
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
         self.channels = tuple(channel.rule for channel in installation.channels())
+        self.troubles = Troubles()
         app = create_app(
             self.store,
             gatekeeper,
@@ -97,6 +99,7 @@ class Service:
             catalogue=installation.catalogue,
             scorecard_file=settings.scorecard,
             channels=self.channels,
+            troubles=self.troubles,
         )
         config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
         self._server = _Server(config)

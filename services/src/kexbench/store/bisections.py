@@ -42,27 +42,21 @@ class BisectionTables(Connection):
         closed = [str(kind) for kind in (BisectionEventKind.CANCELLED, BisectionEventKind.ENDED)]
         found = self._query(
             "SELECT bisection_id FROM bisection_events GROUP BY bisection_id"
-            " HAVING argMax(kind, at) NOT IN {closed:Array(String)} ORDER BY min(at), bisection_id",
+            " HAVING argMax(kind, (number, at)) NOT IN {closed:Array(String)} ORDER BY min(at), bisection_id",
             {"closed": closed},
         )
         return [row["bisection_id"] for row in found]
 
     def add_bisection_event(self, event: BisectionEvent) -> None:
-        self._insert(
-            "bisection_events",
-            [
-                {
-                    "bisection_id": event.bisection_id,
-                    "at": event.at,
-                    "kind": str(event.kind),
-                    "content": event.model_dump_json(),
-                }
-            ],
-        )
+        key = {"bisection_id": event.bisection_id}
+        with self._numbering:
+            number = self._next_number("bisection_events", key, event.at, {"kind": str(event.kind)})
+            row = {"at": event.at, "kind": str(event.kind), "content": event.model_dump_json(), "number": number}
+            self._insert("bisection_events", [key | row])
 
     def bisection_events(self, bisection_id: str) -> list[BisectionEvent]:
         found = self._query(
-            "SELECT content FROM bisection_events FINAL WHERE bisection_id = {bisection_id:String} ORDER BY at",
+            "SELECT content FROM bisection_events FINAL WHERE bisection_id = {bisection_id:String} ORDER BY number, at",
             {"bisection_id": bisection_id},
         )
         return [BisectionEvent.model_validate_json(row["content"]) for row in found]

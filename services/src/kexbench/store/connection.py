@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -35,6 +36,7 @@ class Connection:
         self._dsn = dsn
         self._database = database
         self._local = threading.local()
+        self._numbering = threading.Lock()
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Of all threads; one whose thread has ended closes itself."""
         self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
@@ -82,7 +84,7 @@ class Connection:
         except (ClickHouseError, HTTPError, OSError) as error:
             if self._embedded:
                 folder = self._dsn.removeprefix("chdb://")
-                raise StoreError(f"the embedded store in {folder} {what}: {error}") from error
+                raise StoreError(f"the store in {folder} {what}: {error}") from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             raise StoreError(_in_our_words(what, getattr(error, "code", None))) from None
 
@@ -100,6 +102,29 @@ class Connection:
         with self._faults("refused a query"):
             answers: Iterator[dict[str, Any]] = self._client.query(sql, parameters=parameters).named_results()
         return answers
+
+    def _next_number(self, table: str, key: dict[str, str], at: datetime, state: dict[str, str]) -> int:
+        """The place of an event among those of its run or bisection, in the order in which they came: that of before
+        for one that is there already. For whoever holds `_numbering`; one process writes events.
+
+        `key` and `state` are a column each, with the value there.
+        """
+        ((key_column, key_value),) = key.items()
+        ((state_column, state_value),) = state.items()
+        row = next(
+            self._query(
+                f"SELECT max(number) AS last, maxIf(number, {state_column} = {{state:String}}"
+                " AND at = toDateTime64({at:String}, 3, 'UTC')) AS before,"
+                f" countIf({state_column} = {{state:String}} AND at = toDateTime64({{at:String}}, 3, 'UTC')) AS times"
+                f" FROM {table} WHERE {key_column} = {{key:String}}",
+                {
+                    "key": key_value,
+                    "state": state_value,
+                    "at": at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.") + f"{at.microsecond // 1000:03}",
+                },
+            )
+        )
+        return int(row["before"] if row["times"] else row["last"] + 1)
 
     def _insert(self, table: str, content: list[rows.Row]) -> None:
         if not content:

@@ -8,10 +8,10 @@ from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.store.connection import Connection
 from kexbench.store.port import EndedRunRow, WatchedSpecRow
+from kexbench.store.rows import EVENT_ORDER
 
 _NEWEST = "SELECT content, at, upgrades, confirmations FROM judgements FINAL ORDER BY at DESC LIMIT 1 BY run_id"
 """Of each run; no page and no question knows an older one."""
-_LIFE = [str(state) for state in RunState]
 
 
 class JudgementTables(Connection):
@@ -63,13 +63,12 @@ class JudgementTables(Connection):
         found = self._query(
             "SELECT run_id, spec_name, ended_at FROM"
             " (SELECT run_id, spec_name FROM runs FINAL WHERE watched) AS facts INNER JOIN"
-            " (SELECT run_id, max(at) AS ended_at,"
-            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state"
+            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS ended_at, argMax(state, {EVENT_ORDER}) AS last_state"
             " FROM run_events GROUP BY run_id) AS events USING run_id"
             " WHERE last_state IN {judged:Array(String)}"
             " AND (run_id, ended_at) NOT IN (SELECT run_id, ended_at FROM judgements)"
             " ORDER BY ended_at, run_id",
-            {"life": _LIFE, "judged": [str(RunState.FINISHED), str(RunState.FAILED)]},
+            {"judged": [str(RunState.FINISHED), str(RunState.FAILED)]},
         )
         return [EndedRunRow(**row) for row in found]
 

@@ -16,7 +16,7 @@ from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.runs import JobAttempt, Run
+from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.domain.schedules import Schedule
 from kexbench.store.port import SubjectRow
@@ -27,6 +27,10 @@ SUBJECT_COLUMNS = (
     *("library", "version", "version_key", "source"),
     *("build_profile", "build_profile_label", "kit_id", "commit"),
 )
+
+EVENT_ORDER = f"(number, at, indexOf({[str(state) for state in RunState]}, state))"
+"""SQL: what sorts the events of a run, the newest last. Events from before there were numbers go by their times, and at
+one time by the order of a run's life."""
 
 
 def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:

@@ -10,6 +10,7 @@ from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.measured import COUNTED
 from kexbench.store.port import OpenRunRow, RunProgress, RunStateRow
+from kexbench.store.rows import EVENT_ORDER
 
 _FACTS = """
     spec_name, JSONExtractString(run, 'trigger') AS trigger,
@@ -36,7 +37,10 @@ class RunTables(Connection):
         self._insert("runs", [rows.run_row(run)])
 
     def add_event(self, event: RunEvent) -> None:
-        self._insert("run_events", [{**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt)}])
+        with self._numbering:
+            number = self._next_number("run_events", {"run_id": event.run_id}, event.at, {"state": str(event.state)})
+            row = {**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt), "number": number}
+            self._insert("run_events", [row])
 
     def add_attempt(self, attempt: JobAttempt) -> None:
         self._insert("attempts", [rows.attempt_row(attempt)])
@@ -78,7 +82,7 @@ class RunTables(Connection):
     def events(self, run_id: str) -> list[RunEvent]:
         found = self._query(
             "SELECT run_id, at, state, detail, unbuilt FROM run_events FINAL WHERE run_id = {run_id:String}"
-            " ORDER BY at, state",
+            " ORDER BY number, at, state",
             {"run_id": run_id},
         )
         return [RunEvent(**row) for row in found]
@@ -86,9 +90,9 @@ class RunTables(Connection):
     def open_runs(self) -> list[str]:
         found = self._query(
             "SELECT run_id FROM run_events GROUP BY run_id"
-            " HAVING argMax(state, (at, indexOf({life:Array(String)}, state))) IN {open:Array(String)}"
+            f" HAVING argMax(state, {EVENT_ORDER}) IN {{open:Array(String)}}"
             " ORDER BY min(at), run_id",
-            _life(),
+            _open(),
         )
         return [row["run_id"] for row in found]
 
@@ -96,13 +100,14 @@ class RunTables(Connection):
         found = self._query(
             f"SELECT run_id, {_FACTS}, queued_at, newest, last_state, last_detail FROM"
             " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
-            " (SELECT run_id, max(at) AS newest,"
-            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
-            " argMax(detail, (at, indexOf({life:Array(String)}, state))) AS last_detail,"
-            " if(countIf(state = 'queued') > 0, maxIf(at, state = 'queued'), min(at)) AS queued_at"
+            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest,"
+            f" argMax(state, {EVENT_ORDER}) AS last_state,"
+            f" argMax(detail, {EVENT_ORDER}) AS last_detail,"
+            " if(countIf(state = 'queued') > 0, argMaxIf(at, (number, at), state = 'queued'),"
+            " argMin(at, (number, at))) AS queued_at"
             " FROM run_events GROUP BY run_id) AS events USING run_id"
             " WHERE last_state IN {open:Array(String)} ORDER BY queued_at, run_id",
-            _life(),
+            _open(),
         )
         return [_open_run(row) for row in found]
 
@@ -117,7 +122,8 @@ class RunTables(Connection):
     def schedules_open_until(self) -> dict[str, datetime]:
         found = self._query(
             "SELECT spec_name, argMax(newest, created_at) AS last FROM runs INNER JOIN"
-            " (SELECT run_id, max(at) AS newest FROM run_events GROUP BY run_id) AS events USING run_id"
+            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest FROM run_events GROUP BY run_id) AS events"
+            " USING run_id"
             " WHERE JSONExtractString(run, 'trigger') = {trigger:String} GROUP BY spec_name",
             {"trigger": str(Trigger.SCHEDULE)},
         )
@@ -125,19 +131,18 @@ class RunTables(Connection):
 
     def run_states(self) -> list[RunStateRow]:
         found = self._query(
-            "SELECT state, count() AS runs, min(newest) AS since FROM (SELECT run_id, max(at) AS newest,"
-            " argMax(state, (at, indexOf({life:Array(String)}, state))) AS state FROM run_events"
-            " WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
-            " GROUP BY state ORDER BY state",
-            {"life": [str(state) for state in RunState]},
+            "SELECT last_state AS state, count() AS runs, min(newest) AS since FROM"
+            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest, argMax(state, {EVENT_ORDER}) AS last_state"
+            " FROM run_events WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
+            " GROUP BY last_state ORDER BY last_state"
         )
         return [RunStateRow(RunState(row["state"]), row["runs"], row["since"]) for row in found]
 
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
-        parameters = {"run_ids": run_ids, "life": [str(state) for state in RunState]}
+        parameters = {"run_ids": run_ids}
         events = self._query(
-            "SELECT run_id, max(at) AS newest, argMax(state, (at, indexOf({life:Array(String)}, state))) AS last_state,"
-            " argMax(detail, (at, indexOf({life:Array(String)}, state))) AS last_detail"
+            f"SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest, argMax(state, {EVENT_ORDER}) AS last_state,"
+            f" argMax(detail, {EVENT_ORDER}) AS last_detail"
             " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
             parameters,
         )
@@ -169,12 +174,9 @@ class _NotStartedError(Exception):
         self.run = run
 
 
-def _life() -> dict[str, list[str]]:
-    """The states of a run's life, and those of them that are open."""
-    return {
-        "life": [str(state) for state in RunState],
-        "open": [str(state) for state in RunState if state.is_open],
-    }
+def _open() -> dict[str, list[str]]:
+    """The states of a run that has not ended."""
+    return {"open": [str(state) for state in RunState if state.is_open]}
 
 
 def _open_run(row: dict[str, Any]) -> OpenRunRow:

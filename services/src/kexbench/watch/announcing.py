@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from threading import Event
 
 from kexbench.api.commit_models import CheckView, CommitView
+from kexbench.api.troubles import Troubles
 from kexbench.domain.commits import branch_of
 from kexbench.forges import CommitStatus, Forge, ForgeError
 from kexbench.watch.control import Control, ControlError
@@ -27,9 +28,11 @@ class Announcer:
         pages_url: str,
         clock: Callable[[], datetime],
         say: Callable[[str], None],
+        troubles: Troubles | None = None,
     ) -> None:
         """`forges` by the repository's name; `pages_url` is where people reach the dashboard."""
         self._control = control
+        self._guard = (troubles or Troubles()).guard
         self._forges = forges
         self._pages_url = pages_url.rstrip("/")
         self._clock = clock
@@ -44,7 +47,8 @@ class Announcer:
 
     def run(self, ending: Event, interval_s: float) -> None:
         while not ending.is_set():
-            self.once()
+            with self._guard("forges"):
+                self.once()
             ending.wait(interval_s)
 
     def once(self) -> bool:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from kexbench.api.commit_models import CommittedSpec
+from kexbench.api.troubles import Troubles
 from kexbench.domain.commits import NO_COMMIT, Check, Commit, HandledCommit, Reason
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
@@ -35,10 +36,12 @@ class Watcher:
         say: Callable[[str], None] = _log.info,
         forges: Mapping[str, Forge] = MappingProxyType({}),
         follower: Follower | None = None,
+        troubles: Troubles | None = None,
     ) -> None:
         """`say` is told what is asked for, and what stands in the way; `forges` by the repository's name; `follower`
         looks at what specs follow."""
         self._follower = follower
+        self._guard = (troubles or Troubles()).guard
         self._control = control
         self._sources = sources
         self._clock = clock
@@ -53,11 +56,12 @@ class Watcher:
         """Look and ask until the event is set; between two looks only where a webhook rings."""
         next_look = -math.inf
         while not ending.is_set():
-            if time.monotonic() >= next_look:
-                next_look = time.monotonic() + interval_s
-                self.once()
-            else:
-                self.listen()
+            with self._guard("repositories"):
+                if time.monotonic() >= next_look:
+                    next_look = time.monotonic() + interval_s
+                    self.once()
+                else:
+                    self.listen()
             ending.wait(min(interval_s, LISTEN_S))
 
     def listen(self) -> None:

@@ -1,0 +1,53 @@
+"""What is wrong with the loops that work beside the API, such as the queue's. A fault ends no loop: it is logged, kept
+here for as long as it lasts, and shown in the answer to `/health`."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kexbench.store.port import StoreError
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """`part` does not work since `since`; `reason` is one line."""
+
+    part: str
+    since: datetime
+    reason: str
+
+
+class Troubles:
+    """Safe for threads: each part is written by its own loop, and a reader gets a copy."""
+
+    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._clock = clock
+        self._parts: dict[str, Trouble] = {}
+
+    @contextmanager
+    def guard(self, part: str) -> Iterator[None]:
+        """Whatever the block raises is a trouble of `part`, which ends when the block comes through."""
+        try:
+            yield
+        except Exception as error:
+            before = self._parts.get(part)
+            reason = reason_of(error)
+            self._parts[part] = Trouble(part, before.since if before else self._clock(), reason)
+            if before is None or before.reason != reason:
+                # The store says in one line what is wrong with it; anything else is a fault of this program.
+                _log.warning("%s: %s", part, reason, exc_info=not isinstance(error, StoreError))
+        else:
+            self._parts.pop(part, None)
+
+    def now(self) -> list[Trouble]:
+        return sorted(self._parts.copy().values(), key=lambda trouble: trouble.part)
+
+
+def reason_of(error: Exception) -> str:
+    """In one line: what a fault of the store says, and of any other its kind too."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, StoreError) else f"{type(error).__name__}: {text}"
