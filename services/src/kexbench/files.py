@@ -8,7 +8,7 @@ from pathlib import Path
 
 def write_whole(path: Path, content: bytes) -> None:
     """The file has the old content or the new one, never a part; its permissions stay."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with partial.open("wb") as file:
         file.write(content)
@@ -17,6 +17,16 @@ def write_whole(path: Path, content: bytes) -> None:
     if path.exists():
         shutil.copymode(path, partial)
     partial.replace(path)
+    sync(path.parent)
+
+
+def make_folder(path: Path) -> None:
+    """With the folders around it; what is made is on the disk."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    sync(path.parent)
 
 
 def sync(path: Path) -> None:

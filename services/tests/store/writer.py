@@ -1,6 +1,7 @@
 """A process that stores invocations one after the other; the number of each is printed once it is stored.
 
-`python -m tests.store.writer FOLDER add` adds all; `… read` prints what the store holds of them, as JSON.
+`python -m tests.store.writer FOLDER add` adds all, `… add 5` the first five; `… read` prints what the store holds of them,
+as JSON.
 """
 
 import json
@@ -21,13 +22,13 @@ def long_run() -> Run:
     return a_run(spec=SPEC.replace("invocations: 6", f"invocations: {COUNT}"))
 
 
-def main(folder: str, verb: str) -> None:
+def main(folder: str, verb: str, count: str = str(COUNT)) -> None:
     store = ClickHouseStore(f"chdb://{folder}", "kexbench", EngineClauses())
     store.migrate()
     run = long_run()
     if verb == "add":
         store.add_run(run)
-        for number in range(COUNT):
+        for number in range(int(count)):
             store.add_invocation(run, an_invocation(run, number, cpu_ns=dict.fromkeys(SUBJECTS, number + 1)))
             print(number, flush=True)
     else:

@@ -43,7 +43,6 @@ class RunFolder:
         return self.path / "results" / f"{job.job_id}.{ATTEMPT}.ndjson"
 
     def create(self, run: Run) -> None:
-        self.path.mkdir(parents=True, exist_ok=True)
         write_whole(self.path / "run.json", run.model_dump_json().encode())
 
     def exists(self) -> bool:

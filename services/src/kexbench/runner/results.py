@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from kexbench.domain.samples import Invocation
+from kexbench.files import make_folder, sync
 
 
 def read_lines(path: Path) -> list[bytes]:
@@ -14,13 +15,16 @@ def read_lines(path: Path) -> list[bytes]:
 def append_line(path: Path, line: bytes) -> None:
     """Returns once the line is on the disk. What a kill left of an unfinished line is cut off first,
     else this line would be a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
+    is_new = not path.exists()
     with path.open("ab") as file:
         if path.stat().st_size and not _ends_a_line(path):
             file.truncate(path.read_bytes().rfind(b"\n") + 1)
         file.write(line + b"\n")
         file.flush()
         os.fsync(file.fileno())
+    if is_new:
+        sync(path.parent)
 
 
 def read_results(path: Path) -> list[Invocation]:
