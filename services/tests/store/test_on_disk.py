@@ -22,7 +22,8 @@ def test_every_table_waits_for_the_disk(store: ClickHouseStore) -> None:
     tables = {
         row["name"]: row["engine_full"]
         for row in store._query(
-            "SELECT name, engine_full FROM system.tables WHERE database = {database:String} AND engine LIKE '%MergeTree'",
+            "SELECT name, engine_full FROM system.tables"
+            " WHERE database = {database:String} AND engine LIKE '%MergeTree'",
             {"database": store._database},
         )
     }

@@ -1,7 +1,7 @@
 """A process that stores invocations one after the other; the number of each is printed once it is stored.
 
-`python -m tests.store.writer FOLDER add` adds all, `… add 5` the first five; `… read` prints what the store holds of them,
-as JSON.
+`python -m tests.store.writer FOLDER add` adds all, `… add 5` the first five; `… read` prints what the store holds
+of them, as JSON.
 """
 
 import json
