@@ -23,7 +23,7 @@ def synced_before_each_line(command: Sequence[str | Path], scratch: Path) -> tup
     if tried.returncode:
         pytest.skip(f"processes cannot be traced here: {tried.stderr.strip()}")
     trace, printed = scratch / "trace", scratch / "printed"
-    options = ["-f", "-qq", "-y", "-s", "9", "-e", "trace=fsync,fdatasync,write", "-o", trace]
+    options: list[str | Path] = ["-f", "-qq", "-y", "-s", "9", "-e", "trace=fsync,fdatasync,write", "-o", trace]
     with printed.open("wb") as out:
         subprocess.run([strace, *options, *command], cwd=SERVICES, stdout=out, check=True)
     since_line: list[set[Path]] = [set()]

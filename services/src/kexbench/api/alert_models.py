@@ -10,6 +10,7 @@ from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
 from kexbench.domain.judgements import Judgement, ReplayedUpgrade
 from kexbench.domain.moments import Moment
+from kexbench.domain.numbers import Count
 from kexbench.domain.upgrades import Move
 
 PeoplesAction = Literal[
@@ -77,8 +78,8 @@ class AlertChange(Answer):
     until: Moment | None = Field(None, description="of `ignored`: when it is open again; null for never")
     assignee: str = Field("", max_length=ASSIGNEE_MAX, description="of `assigned`; empty for nobody")
     due: date | None = Field(None, description="of `due`; null for no day")
-    saw: int = Field(
-        ge=0, description="the number of the last event that was read: what came later is not overruled unread"
+    saw: Count = Field(
+        description="the number of the last event that was read: what came later is not overruled unread"
     )
 
 

@@ -10,6 +10,7 @@ from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.api.models import CaseView
 from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, CaseStep, LineCommit, Outcome
 from kexbench.domain.kits import Library
+from kexbench.domain.numbers import Count
 from kexbench.domain.runs import RunState
 
 BisectionState = Literal["asked", "searching", "waiting", "cancelled", Outcome]
@@ -111,5 +112,5 @@ class WantedLine(Answer):
 class LineTrouble(Answer):
     """Why there is no line."""
 
-    series: int
+    series: Count
     reason: str = Field(min_length=1, max_length=4000)

@@ -40,7 +40,7 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(StoreError)
     def _store(_: Request, error: StoreError) -> JSONResponse:
-        return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), "try again; nothing was lost")
+        return _respond(HTTPStatus.SERVICE_UNAVAILABLE, str(error), error.remedy)
 
     @app.exception_handler(RequestValidationError)
     def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:

@@ -16,6 +16,7 @@ from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.numbers import AttemptNumber
 from kexbench.domain.runs import JobAttempt, Run, RunEvent
 from kexbench.domain.samples import Invocation
 from kexbench.store.port import Store
@@ -69,7 +70,9 @@ def post_event(store: TheStore, caller: TheCaller, run_id: str, event: RunEvent)
 
 
 @router.put("/runs/{run_id}/jobs/{job_id}/attempts/{attempt}", operation_id="put_attempt", status_code=204)
-def put_attempt(store: TheStore, caller: TheCaller, run_id: str, job_id: str, attempt: int, tried: JobAttempt) -> None:
+def put_attempt(
+    store: TheStore, caller: TheCaller, run_id: str, job_id: str, attempt: AttemptNumber, tried: JobAttempt
+) -> None:
     """Announce a try at a job, before anything is measured. Repeating it changes nothing; a number that another pod
     has is a conflict: take the next one."""
     admit(caller, "job", run_id=run_id, job_id=job_id)

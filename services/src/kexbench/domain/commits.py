@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.moments import Moment
+from kexbench.domain.numbers import Count, Finite
 from kexbench.domain.repositories import RepositoryName
 
 NO_COMMIT = "0" * 40
@@ -54,12 +55,12 @@ class Reason(StrEnum):
 class DryRun(_Frozen):
     """A spec planned and not measured: what its run would be, if it were queued now."""
 
-    cases: int
-    jobs: int
-    minutes: dict[str, float] = Field(description="of machine time by pool, roughly")
-    runs_ahead: int = Field(description="in the queue, that it would wait for")
-    minutes_ahead: float = Field(description="of measuring what is left of those, roughly")
-    detects: float | None = Field(
+    cases: Count
+    jobs: Count
+    minutes: dict[str, Finite] = Field(description="of machine time by pool, roughly")
+    runs_ahead: Count = Field(description="in the queue, that it would wait for")
+    minutes_ahead: Finite = Field(description="of measuring what is left of those, roughly")
+    detects: Finite | None = Field(
         description="the smallest change that it is expected to find, as a share; null where that is not known"
     )
 

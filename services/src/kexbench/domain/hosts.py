@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.numbers import Count, Finite, Large
 
 
 class HostFacts(BaseModel):
@@ -16,13 +17,13 @@ class HostFacts(BaseModel):
     cpu_stepping: str | None = None
     microcode: str | None = None
     cpu_flags: tuple[str, ...] = ()
-    cpus: int
+    cpus: Count
     governor: str | None = None
     turbo: bool | None = None
     smt: bool | None = None
     virtualisation: str | None = None
     kernel: str
-    memory_bytes: int
+    memory_bytes: Large
 
     @property
     def cpu(self) -> str:
@@ -40,6 +41,6 @@ class HostLoad(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    load_average_1m: float
-    steal_share: float | None = Field(None, description="0 to 1; time the hypervisor gave to others")
-    busy_share: float | None = Field(None, description="0 to 1")
+    load_average_1m: Finite
+    steal_share: Finite | None = Field(None, description="0 to 1; time the hypervisor gave to others")
+    busy_share: Finite | None = Field(None, description="0 to 1")

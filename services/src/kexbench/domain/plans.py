@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
+from kexbench.domain.numbers import Count, Finite, Large
 
 HARNESS_VERSION = 3
 """Raised when the way of measuring changes, so that old and new numbers are not compared silently."""
@@ -53,11 +54,11 @@ class Skipped(_Frozen):
 class Measure(_Frozen):
     """How much is measured of each case."""
 
-    invocations: int
-    batches: int
-    batch_ns: int
-    max_duration_s: int
-    resolve: float | None = Field(None, description="the change that shall be told, as a share, or null")
+    invocations: Count
+    batches: Count
+    batch_ns: Large
+    max_duration_s: Count
+    resolve: Finite | None = Field(None, description="the change that shall be told, as a share, or null")
     sentinel: bool = Field(True, description="whether a workload that never changes is measured along")
     isolation: Isolation = Field(
         Isolation.EXCLUSIVE, description="what CPUs a job wants; enforced on a cluster, not on a machine by itself"
@@ -71,8 +72,8 @@ class Job(_Frozen):
     pool: str
     case_ids: tuple[str, ...]
     blocks: tuple[tuple[str, ...], ...] = Field(description="references of the subjects that interleave")
-    first_invocation: int
-    invocations: int
+    first_invocation: Count
+    invocations: Count
 
     @property
     def count(self) -> int:
@@ -90,7 +91,7 @@ class ReferenceRow(_Frozen):
     """A published figure beside which a case is set."""
 
     case_id: str
-    rate: float = Field(gt=0, description="published handshakes per second")
+    rate: Finite = Field(gt=0, description="published handshakes per second")
 
 
 class ReferenceTable(_Frozen):
@@ -110,9 +111,9 @@ class Reference(_Frozen):
 class Plan(_Frozen):
     """Deterministic: the same spec and catalogue give the same plan and the same id."""
 
-    format_version: int = 1
+    format_version: Count = 1
     plan_id: str
-    harness_version: int = HARNESS_VERSION
+    harness_version: Count = HARNESS_VERSION
     spec_name: str
     description: str
     pools: tuple[str, ...]
@@ -121,7 +122,7 @@ class Plan(_Frozen):
     skipped: tuple[Skipped, ...]
     measure: Measure
     jobs: tuple[Job, ...]
-    estimated_s: float
+    estimated_s: Finite
     reference: Reference | None = None
     sentinel: str | None = Field(None, description="the subject that the frozen kit was made from, or null for none")
     peers: tuple[PlannedSubject, ...] = Field((), description="what plays the other side in cases with a peer")

@@ -9,6 +9,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.moments import Moment
+from kexbench.domain.numbers import AttemptNumber, Count
 from kexbench.domain.plans import Isolation, Job, Plan
 
 
@@ -66,7 +67,7 @@ class Run(_Frozen):
     """The facts of a run. It is announced with its plan, and started once its kits are known; where a command measures
     it itself both is one. From then on nothing of it changes."""
 
-    format_version: int = 1
+    format_version: Count = 1
     run_id: str
     created_at: Moment
     trigger: Trigger
@@ -115,7 +116,7 @@ class JobAttempt(_Frozen):
 
     run_id: str
     job_id: str
-    attempt: int = Field(ge=1, le=65_535)
+    attempt: AttemptNumber
     host: HostFacts
     isolation: Isolation = Field(description="what CPUs the pod was found to have")
     node: str

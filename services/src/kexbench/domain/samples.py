@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.moments import UtcText
+from kexbench.domain.numbers import AttemptNumber, Count, Finite
 
 
 class Metric(StrEnum):
@@ -89,25 +90,25 @@ class Negotiated(_Frozen):
     group: str | None
     signature: str | None
     peer_key: str | None
-    peer_key_bits: int = Field(description="0 for keys that come in one size")
+    peer_key_bits: Count = Field(description="0 for keys that come in one size")
     resumed: bool
     client_key: str | None = Field(None, description="of the certificate that the client showed")
-    chain_length: int | None = Field(None, description="certificates that the client got")
-    ocsp_bytes: int | None = Field(None, description="of the stapled response that the client got")
-    early_data_bytes: int | None = Field(None, description="that the server accepted")
+    chain_length: Count | None = Field(None, description="certificates that the client got")
+    ocsp_bytes: Count | None = Field(None, description="of the stapled response that the client got")
+    early_data_bytes: Count | None = Field(None, description="that the server accepted")
     hello_retry: int | None = Field(None, ge=0, le=1)
     client_signature: str | None = Field(None, description="the scheme of the client's CertificateVerify")
     extended_master_secret: int | None = Field(None, ge=0, le=1, description="of TLS 1.2")
-    key_shares: int | None = Field(None, ge=0, description="in the client's first message")
-    tickets: int | None = Field(None, ge=0, description="that a TLS 1.3 server sent after the handshake")
+    key_shares: Count | None = Field(None, description="in the client's first message")
+    tickets: Count | None = Field(None, description="that a TLS 1.3 server sent after the handshake")
 
 
 class Timer(_Frozen):
     """What a worker knew of its clocks when it started: what reading them costs, and whether they are real."""
 
     tick_source: str
-    tick_cost_ns: float
-    thread_cpu_clock_cost_ns: float
+    tick_cost_ns: Finite
+    thread_cpu_clock_cost_ns: Finite
     emulated: bool = Field(False, description="an emulator ran the worker, so its times mean nothing")
 
 
@@ -117,17 +118,17 @@ class Invocation(_Frozen):
     Complete or absent: nothing reads or writes a part of one.
     """
 
-    format_version: int = 1
+    format_version: Count = 1
     run_id: str
     job_id: str
-    attempt: int = Field(ge=1)
+    attempt: AttemptNumber
     case_id: str
-    invocation: int = Field(ge=0)
+    invocation: Count
     host_id: str
     host_load: HostLoad
     started_at: UtcText = Field(description="ISO 8601, UTC")
-    discarded_batches: int = Field(0, ge=0, description="batches repeated after an involuntary context switch")
-    preempted_batches: int = Field(0, ge=0, description="batches kept although the thread was preempted in them")
+    discarded_batches: Count = Field(0, description="batches repeated after an involuntary context switch")
+    preempted_batches: Count = Field(0, description="batches kept although the thread was preempted in them")
     negotiated: dict[str, Negotiated] = Field(description="by subject")
     timers: dict[str, Timer] = Field({}, description="by subject")
     samples: tuple[Sample, ...]

@@ -6,6 +6,7 @@ from datetime import datetime
 from kexbench.domain.judgements import Judgement
 from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunState, Trigger
+from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.port import EndedRunRow, WatchedSpecRow
 from kexbench.store.rows import EVENT_ORDER
@@ -87,8 +88,8 @@ class JudgementTables(Connection):
 
     def runs_of_spec(self, spec_name: str, limit: int) -> list[Run]:
         found = self._query(
-            "SELECT run FROM runs FINAL WHERE spec_name = {spec_name:String}"
+            "SELECT run_id, run FROM runs FINAL WHERE spec_name = {spec_name:String}"
             " ORDER BY created_at DESC, run_id DESC LIMIT {limit:UInt32}",
             {"spec_name": spec_name, "limit": limit},
         )
-        return [Run.model_validate_json(row["run"]) for row in found]
+        return rows.runs_of(found)

@@ -20,7 +20,11 @@ from kexbench.domain.schedules import Schedule
 
 
 class StoreError(Exception):
-    """The store refused or failed; the text says what to do."""
+    """The store refused or failed; the text says why, `remedy` what to do."""
+
+    def __init__(self, text: str, remedy: str = "try again; nothing was lost") -> None:
+        super().__init__(text)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Between domain values and rows of the store's tables: pure, no client."""
 
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
@@ -19,8 +20,9 @@ from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import JobAttempt, Run, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.domain.schedules import Schedule
-from kexbench.store.port import SubjectRow
+from kexbench.store.port import StoreError, SubjectRow
 
+_log = logging.getLogger(__name__)
 Row = dict[str, Any]
 CASE_COLUMNS = (*FIRST_FIELDS, "variation")
 SUBJECT_COLUMNS = (
@@ -91,6 +93,30 @@ def run_row(run: Run) -> Row:
         "aside": run.is_aside,
         "run": run.model_dump_json(),
     }
+
+
+def run_of(row: Row) -> Run:
+    """Raises StoreError for one that does not have the form of a run."""
+    try:
+        return Run.model_validate_json(row["run"])
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise StoreError(
+            f"run {row['run_id']} cannot be read: {place}: {fault['msg']}",
+            "measure its spec again; other runs can be read",
+        ) from None
+
+
+def runs_of(found: Iterable[Row]) -> list[Run]:
+    """Those that can be read: one that cannot must not hide the others."""
+    runs = []
+    for row in found:
+        try:
+            runs.append(run_of(row))
+        except StoreError as error:
+            _log.warning("%s", error)
+    return runs
 
 
 def attempt_row(attempt: JobAttempt) -> Row:

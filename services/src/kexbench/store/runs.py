@@ -62,9 +62,10 @@ class RunTables(Connection):
     def _read_started_run(self, run_id: str) -> Run:
         """Raises _NotStartedError, which a cache doesn't keep."""
         found = self._query(
-            "SELECT run FROM runs FINAL WHERE run_id = {run_id:String} ORDER BY created_at LIMIT 1", {"run_id": run_id}
+            "SELECT run_id, run FROM runs FINAL WHERE run_id = {run_id:String} ORDER BY created_at LIMIT 1",
+            {"run_id": run_id},
         )
-        run = next((Run.model_validate_json(row["run"]) for row in found), None)
+        run = next((rows.run_of(row) for row in found), None)
         if run is None or not run.is_started:
             raise _NotStartedError(run)
         return run
@@ -72,12 +73,11 @@ class RunTables(Connection):
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
         found = self._query(
-            "SELECT run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
+            "SELECT run_id, run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
             " ORDER BY created_at DESC LIMIT {limit:UInt32} WITH TIES",
             {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
         )
-        runs = [Run.model_validate_json(row["run"]) for row in found]
-        return sorted(runs, key=lambda run: (run.created_at, run.run_id), reverse=True)
+        return sorted(rows.runs_of(found), key=lambda run: (run.created_at, run.run_id), reverse=True)
 
     def events(self, run_id: str) -> list[RunEvent]:
         found = self._query(
