@@ -39,7 +39,12 @@ def _no_progress(_done: int, _total: int) -> None:
 
 
 class ApiError(Exception):
-    """The API refused; the text is its problem's detail and remedy."""
+    """The API refused; the text is its problem's detail and remedy, where it names one."""
+
+    def __init__(self, detail: str, remedy: str | None = None) -> None:
+        super().__init__(f"{detail}\n  remedy: {remedy}" if remedy else detail)
+        self.detail = detail
+        self.remedy = remedy
 
 
 class ApiClient:
@@ -93,16 +98,16 @@ class ApiClient:
         self._send("POST", f"/runs/{event.run_id}/events", event, self._of(event.run_id))
 
     def deliver(self, folder: RunFolder, on_progress: Callable[[int, int], None] = _no_progress) -> None:
-        """Send what the store lacks of a run. Can be repeated; stops at the first failure."""
+        """Send what the store lacks of a run. Can be repeated; stops at the first failure. Raises DamagedFile before
+        anything is sent."""
         run = folder.run()
+        events, invocations = folder.events(), folder.invocations(run)
         headers = self._of(run.run_id)
         self.put_run(run)
         stored = {
             (known.job_id, known.attempt, known.case_id, known.invocation)
             for known in map(StoredInvocation.model_validate, self.json(f"/runs/{run.run_id}/invocations"))
         }
-        events = folder.events()
-        invocations = folder.invocations(run)
         for done, invocation in enumerate(invocations, start=1):
             key = (invocation.job_id, invocation.attempt, invocation.case_id, invocation.invocation)
             if key not in stored:
@@ -150,4 +155,4 @@ def _check(response: httpx.Response) -> httpx.Response:
     if response.is_success:
         return response
     detail, remedy = problem_words(response)
-    raise ApiError(f"{detail}\n  remedy: {remedy}" if remedy else detail)
+    raise ApiError(detail, remedy)

@@ -28,6 +28,7 @@ from kexbench.planning.follow import follow_of
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.host import read_host_facts
+from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable, reach_service
 from kexbench.store.port import StoreError
 from kexbench.wiring import Installation
@@ -210,9 +211,10 @@ def execute_run(
     """Measure what is left of a run and deliver it. The caller holds the folder's lock, and `lock`, which keeps others
     from measuring. Of a `queued` run that is interrupted nothing is told: only who sees to the queue knows why.
 
-    Raises KitError when a kit that the run began with is gone.
+    Raises KitError when a kit that the run began with is gone, and DamagedFile.
     """
     run = folder.run()
+    folder.invocations(run)  # so that a damaged file is told before anything is measured
     places = places_of(installation, run)
     folder.reopen()
     _event(folder, run, RunState.RUNNING, "")
@@ -221,8 +223,11 @@ def execute_run(
         _event(folder, run, state, detail)
     try:
         deliver_run(installation, folder, report.storing)
+    except ApiError as error:
+        return RunEnd(run, state, detail, _refusal(folder, error))
     except DELIVERY_ERRORS as error:
-        return RunEnd(run, state, detail, str(error) or type(error).__name__)
+        again = "nothing is lost: the next kexbench run or serve stores it"
+        return RunEnd(run, state, detail, f"{str(error) or type(error).__name__}\n  remedy: {again}")
     folder.mark_delivered()
     return RunEnd(run, state, detail, None)
 
@@ -245,8 +250,12 @@ def known_run(installation: Installation, run_id: str) -> RunFolder | None:
     return next((folder for folder in installation.run_folders() if folder.path.name == run_id), None)
 
 
-def deliver_leftovers(installation: Installation) -> list[Run]:
-    """Deliver runs whose own process ended before it could. Returns those delivered now."""
+def deliver_leftovers(installation: Installation, on_fault: Callable[[str], None]) -> list[Run]:
+    """Deliver runs whose own process ended before it could. Returns those delivered now.
+
+    A run that is damaged or refused holds up no other: it stays on the disk as it is, and `on_fault` is told why and
+    what to do.
+    """
     delivered = []
     for folder in installation.run_folders():
         if folder.is_delivered():
@@ -254,15 +263,30 @@ def deliver_leftovers(installation: Installation) -> list[Run]:
         with folder.locked() as ours:
             if not ours:
                 continue
-            run = folder.run()
-            events = folder.events()
-            if not run.was_queued and (not events or events[-1].state is RunState.RUNNING):
-                detail = f"the measuring process ended; kexbench run --resume {run.run_id} goes on"
-                _event(folder, run, RunState.FAILED, detail)
-            deliver_run(installation, folder)
-            folder.mark_delivered()
-            delivered.append(run)
+            try:
+                delivered.append(_deliver_left(installation, folder))
+            except DamagedFile as error:
+                on_fault(f"run {folder.path.name} is not stored: {error}")
+            except ApiError as error:
+                on_fault(f"run {folder.path.name} is not stored: {_refusal(folder, error)}")
     return delivered
+
+
+def _deliver_left(installation: Installation, folder: RunFolder) -> Run:
+    run = folder.run()
+    events = folder.events()
+    if not run.was_queued and (not events or events[-1].state is RunState.RUNNING):
+        detail = f"the measuring process ended; kexbench run --resume {run.run_id} goes on"
+        _event(folder, run, RunState.FAILED, detail)
+    deliver_run(installation, folder)
+    folder.mark_delivered()
+    return run
+
+
+def _refusal(folder: RunFolder, error: ApiError) -> str:
+    """Why the API refused what a folder holds, and what to do; it would refuse the same again."""
+    remedy = error.remedy or f"correct what is in {folder.path}, or move it out of the folder of runs"
+    return f"{error.detail}\n  remedy: {remedy}"
 
 
 def _measure(

@@ -43,6 +43,11 @@ class Troubles:
         else:
             self._parts.pop(part, None)
 
+    def add(self, part: str, reason: str) -> None:
+        """A trouble that lasts as long as this process: somebody has to do something about it."""
+        before = self._parts.get(part)
+        self._parts[part] = Trouble(part, self._clock(), f"{before.reason} {reason}" if before else reason)
+
     def now(self) -> list[Trouble]:
         return sorted(self._parts.copy().values(), key=lambda trouble: trouble.part)
 

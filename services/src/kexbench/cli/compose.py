@@ -45,7 +45,7 @@ def measure(
     """Store what earlier runs left, begin a run, measure and deliver it; while another process measures, wait. `what`
     tells others whom they wait for, `on_wait` is told whom this waits for, `queued` says that whoever sees to the queue
     is measuring. Raises what the stages raise."""
-    for left in deliver_leftovers(installation):
+    for left in deliver_leftovers(installation, say):
         err.print(f"stored what run {left.run_id} had left on disk", markup=False)
     with measuring(installation.settings.home, what, on_wait) as lock, ProgressReporter() as reporter:
         folder = begin(reporter)
@@ -57,7 +57,6 @@ def measure(
         err.print(f"{end.state}: {end.detail}", markup=False)
     if end.undelivered:
         err.print(f"not stored yet: {end.undelivered}", markup=False)
-        err.print("nothing is lost: the next kexbench run or serve stores it")
     return Done(end, folder.invocations(end.run))
 
 

@@ -6,6 +6,7 @@ from kexbench.client import ApiError
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
+from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
 from kexbench.uplink import Refused, Unreachable
@@ -13,6 +14,7 @@ from kexbench.watch.source import SourceError
 
 EXPECTED = (
     KitError,
+    DamagedFile,
     RunGone,
     VersionMismatch,
     StoreError,

@@ -10,6 +10,7 @@ from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.measuring import end_with_standard_input
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch, take_run
+from kexbench.runner.results import DamagedFile
 from kexbench.service import reach_service
 from kexbench.wiring import Installation
 
@@ -38,7 +39,7 @@ def measure_claimed(installation: Installation, run_id: str) -> int:
         unbuilt = tuple(one.ref for one in errors if one.is_of_the_sources)
         tell(RunState.FAILED, "; ".join(map(str, errors)), unbuilt)
         return 1
-    except (RunGone, VersionMismatch) as error:
+    except (RunGone, VersionMismatch, DamagedFile) as error:
         tell(RunState.FAILED, str(error))
         return 1
     return done.exit_status

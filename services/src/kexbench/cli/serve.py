@@ -31,10 +31,14 @@ def serve(
     """
     installation = Installation(Settings())
     settings = installation.settings
-    for run in deliver_leftovers(installation):
+    faults: list[str] = []
+    for run in deliver_leftovers(installation, faults.append):
         err.print(f"stored what run {run.run_id} had left on disk", markup=False)
     lock = own_store(settings)
     service = Service(installation, lock, host or settings.host, settings.port if port is None else port)
+    for fault in faults:
+        err.print(fault, markup=False)
+        service.troubles.add("results", " ".join(fault.split()))
     if not (settings.pages / "index.html").is_file():
         err.print(f"no pages in {settings.pages}: serving the API alone (npm run build makes them)", markup=False)
     err.print(f"serving [bold]{service.address.url}[/bold] (Ctrl-C ends it)")

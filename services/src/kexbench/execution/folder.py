@@ -18,8 +18,9 @@ from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.domain.samples import Invocation
 from kexbench.files import write_whole
-from kexbench.runner.results import append_line, read_lines, read_results
+from kexbench.runner.results import DamagedFile, append_line, parsed_lines, read_json, read_results
 
+_REMEDY = "restore it from a backup, or move its folder out of the folder of runs"
 ATTEMPT = 1
 """A resumed job goes on in the same attempt: its results file says what is done."""
 
@@ -53,16 +54,35 @@ class RunFolder:
         (self.path / "run.json").unlink()
 
     def run(self) -> Run:
-        return Run.model_validate_json((self.path / "run.json").read_bytes())
+        """Raises DamagedFile."""
+        path = self.path / "run.json"
+        run = read_json(Run, path, _REMEDY)
+        self._check(path, run.run_id)
+        return run
 
     def invocations(self, run: Run) -> list[Invocation]:
-        return [invocation for job in run.plan.jobs for invocation in read_results(self.results(job))]
+        """Raises DamagedFile."""
+        found = []
+        for job in run.plan.jobs:
+            for invocation in read_results(self.results(job)):
+                self._check(self.results(job), invocation.run_id)
+                found.append(invocation)
+        return found
 
     def add_event(self, event: RunEvent) -> None:
         append_line(self.path / "events.ndjson", event.model_dump_json().encode())
 
     def events(self) -> list[RunEvent]:
-        return [RunEvent.model_validate_json(line) for line in read_lines(self.path / "events.ndjson")]
+        """Raises DamagedFile."""
+        path = self.path / "events.ndjson"
+        events = parsed_lines(RunEvent, path, "delete that line; what it said of the run's state is lost")
+        for event in events:
+            self._check(path, event.run_id)
+        return events
+
+    def _check(self, path: Path, run_id: str) -> None:
+        if run_id != self.path.name:
+            raise DamagedFile(path, f"is of run {run_id}, but lies in the folder of run {self.path.name}", _REMEDY)
 
     def is_delivered(self) -> bool:
         return (self.path / "delivered").exists()
@@ -87,5 +107,7 @@ class RunFolder:
 
 
 def run_folders(root: Path) -> list[RunFolder]:
-    """All folders under `root` that hold a run, oldest first: run ids begin with their time."""
-    return [RunFolder(path.parent) for path in sorted(root.glob("*/run.json"))]
+    """All folders under `root` that hold a run, or what was measured of one, oldest first: run ids begin with their
+    time."""
+    holding = {path.parent for name in ("run.json", "results") for path in root.glob(f"*/{name}")}
+    return [RunFolder(path) for path in sorted(holding)]

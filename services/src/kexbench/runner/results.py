@@ -1,15 +1,60 @@
 """Files of whole lines, and a job's results in one: an invocation a line. A line torn by a kill never counts."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from kexbench.domain.samples import Invocation
 from kexbench.files import make_folder, sync
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class DamagedFile(Exception):
+    """A file does not say what it should; the text names it, what is wrong, and the remedy."""
+
+    def __init__(self, path: Path, fault: str, remedy: str) -> None:
+        super().__init__(f"{path}: {fault}\n  remedy: {remedy}")
+
+
+def read_json(form: type[Form], path: Path, remedy: str) -> Form:
+    """Raises DamagedFile."""
+    with _readable(path, remedy):
+        content = path.read_bytes()
+    return _parsed(form, content, path, "", remedy)
 
 
 def read_lines(path: Path) -> list[bytes]:
     """The whole lines of a file, which need not exist."""
     return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+
+
+def parsed_lines(form: type[Form], path: Path, remedy: str) -> list[Form]:
+    """What the whole lines of a file say, which need not exist. Raises DamagedFile."""
+    with _readable(path, remedy):
+        lines = read_lines(path)
+    return [_parsed(form, line, path, f"line {number}: ", remedy) for number, line in enumerate(lines, start=1)]
+
+
+@contextmanager
+def _readable(path: Path, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DamagedFile(path, f"cannot be read: {error.strerror}", remedy) from None
+
+
+def _parsed(form: type[Form], content: bytes, path: Path, place: str, remedy: str) -> Form:
+    try:
+        return form.model_validate_json(content)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise DamagedFile(path, f"{place}{where + ': ' if where else ''}{fault['msg']}", remedy) from None
 
 
 def append_line(path: Path, line: bytes) -> None:
@@ -28,8 +73,9 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def read_results(path: Path) -> list[Invocation]:
-    """All whole invocations of a results file; those that were cut short do not count."""
-    invocations = (Invocation.model_validate_json(line) for line in read_lines(path))
+    """All whole invocations of a results file; those that were cut short do not count. Raises DamagedFile."""
+    remedy = "delete that line and resume the run: what the line held is measured again"
+    invocations = parsed_lines(Invocation, path, remedy)
     return [invocation for invocation in invocations if not invocation.was_cut_short]
 
 
