@@ -80,3 +80,18 @@ def test_medians_are_those_of_each_invocation() -> None:
 @pytest.mark.parametrize(("values", "positive"), [([1.0, 2.0], True), ([1.0, 0.0], False)])
 def test_a_zero_anywhere_has_no_logarithm(values: list[float], positive: bool) -> None:
     assert all_positive({"a": [1.0]}, {"b": [2.0], "c": values}) is positive
+
+
+def test_a_round_in_which_one_batch_has_no_value_is_left_out() -> None:
+    nan = float("nan")
+    subject, against = {"a": [1.1, nan, 27.0, 2.4]}, {"a": [1.0, 2.0, 3.0, 2.0]}
+    assert by_round(subject["a"], against["a"]) == pytest.approx(np.log([1.1, 9, 1.2]))
+    assert np.exp(log_ratios(subject, against)) == pytest.approx([1.2])
+    assert medians(subject) == pytest.approx([2.4])
+    assert all_positive(subject, against)
+    assert not all_positive({"a": [nan, 0.0]})
+
+
+def test_without_a_round_in_which_both_have_a_value_the_medians_are_compared() -> None:
+    nan = float("nan")
+    assert by_round([nan, 4.0, nan], [2.0, nan, 2.0]) == pytest.approx(np.log([2.0]))

@@ -1,5 +1,6 @@
 """Invocations and moments: whole, finite and at a time that the store can hold, or not at all."""
 
+import math
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -65,3 +66,16 @@ def test_hosts_that_differ_in_any_fact_are_different(field: str) -> None:
     assert changed != HOST
     assert changed.host_id != HOST.host_id
     assert HOST.model_copy().host_id == HOST.host_id
+
+
+def test_a_batch_without_a_value_is_null_in_json_and_keeps_its_place() -> None:
+    text = '{"subject":"fake@1.0","metric":"server_cpu_ns","values":[1.0,null,3.0]}'
+    sample = Sample.model_validate_json(text)
+    assert [math.isnan(value) for value in sample.values] == [False, True, False]
+    assert sample.model_dump_json() == text
+
+
+@pytest.mark.parametrize("values", ["[null]", "[null, null]", "[NaN, 1]", "[Infinity]", "[1, -2]", "[1e999]"])
+def test_what_is_no_value_is_refused_in_json_too(values: str) -> None:
+    with pytest.raises(ValidationError, match="values"):
+        Sample.model_validate_json(f'{{"subject":"fake@1.0","metric":"server_cpu_ns","values":{values}}}')

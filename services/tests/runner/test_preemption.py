@@ -1,12 +1,14 @@
 """Batches in which the thread was preempted are repeated while retries last, and counted."""
 
+import json
 from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from kexbench.runner.invocation import _Parties
+from kexbench.domain.samples import Metric
+from kexbench.runner.invocation import _Parties, samples_of
 from kexbench.runner.party import Party, Setting
 from kexbench.runner.records import Batch
 from tests.runner.conftest import RSA, UNPINNED, MakeTicket, a_batch
@@ -56,3 +58,21 @@ def test_a_preempted_warm_up_is_neither_repeated_nor_counted(make_ticket: MakeTi
         parties.run_batch(SUBJECT, keep=False)
         assert parties.samples() == ()
     assert (parties.discarded, parties.preempted) == (0, 0)
+
+
+def test_of_a_preempted_batch_the_cpu_time_alone_is_a_number() -> None:
+    batches = [a_batch(involuntary_switches=switches) for switches in (0, 2, 0, 0)]
+    samples = {sample.metric: sample for sample in samples_of(SUBJECT, batches)}
+    assert samples[Metric.CPU_NS].values == (300, 300, 300, 300)
+    for metric, value in ((Metric.CLIENT_CPU_NS, 100), (Metric.SERVER_CPU_NS, 200), (Metric.WALL_NS, 325)):
+        written = json.loads(samples[metric].model_dump_json())["values"]
+        assert written == [value, None, value, value], metric
+    assert samples[Metric.CLIENT_BYTES].values == (10, 10, 10, 10)
+
+
+@pytest.mark.parametrize(("switches", "split"), [([1, 1, 0, 0, 0], True), ([1, 1, 1, 0, 0], False), ([0, 0], True)])
+def test_with_too_few_batches_that_were_not_preempted_there_is_no_split(switches: list[int], split: bool) -> None:
+    batches = [a_batch(involuntary_switches=number) for number in switches]
+    metrics = {sample.metric for sample in samples_of(SUBJECT, batches)}
+    assert Metric.CPU_NS in metrics
+    assert (Metric.SERVER_CPU_NS in metrics) is (Metric.WALL_NS in metrics) is split

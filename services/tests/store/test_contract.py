@@ -1,5 +1,6 @@
 """What every store promises, checked on embedded chDB and on a server over HTTP."""
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -10,7 +11,7 @@ import pytest
 
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt, Run, RunState
-from kexbench.domain.samples import Invocation, Metric, OutcomeKind
+from kexbench.domain.samples import Invocation, Metric, OutcomeKind, Sample
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import InvocationKey, Selection, Store
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
@@ -107,7 +108,7 @@ def test_each_metric_is_apart_from_the_others(store: Store) -> None:
     run = started(store)
     store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 1000}))
     assert medians(store, Selection(Metric.CLIENT_CPU_NS)) == [(ONE, 250)]
-    assert medians(store, Selection(Metric.SERVER_CPU_NS)) == [(ONE, 750)]
+    assert medians(store, Selection(Metric.SERVER_CPU_NS, run_id=run.run_id)) == [(ONE, 750)]
     assert medians(store, Selection(Metric.WALL_NS)) == []
 
 
@@ -445,3 +446,15 @@ def test_a_closed_store_opens_again_with_everything_in_it(store: ClickHouseStore
     run = started(store)
     store.close()
     assert store.run(run.run_id) == run
+
+
+def test_batches_without_a_value_are_stored_as_such_and_count_in_no_summary(store: Store) -> None:
+    run = started(store)
+    sample = Sample(subject=ONE, metric=Metric.SERVER_CPU_NS, values=(10.0, math.nan, 30.0, 20.0))
+    invocation = an_invocation(run, cpu_ns={ONE: [40.0, 90.0, 60.0, 50.0]})
+    store.add_invocation(run, invocation.model_copy(update={"samples": (*invocation.samples, sample)}))
+    (row,) = store.samples(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
+    assert row.median == 20
+    assert [None if math.isnan(value) else value for value in row.values] == [10, None, 30, 20]
+    (exported,) = store.export(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
+    assert exported["n"] == 3

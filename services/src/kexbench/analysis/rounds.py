@@ -11,17 +11,18 @@ import numpy as np
 
 Vector: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 Batches: TypeAlias = Mapping[str, Sequence[float]]
-"""Of one subject in one case: the batch values of each invocation, in the order of its rounds."""
+"""Of one subject in one case: the batch values of each invocation, in the order of its rounds; not a number where a
+batch does not know its value, and at least one number in each invocation."""
 
 
 def all_positive(*subjects: Batches) -> bool:
     """Whether every value can be part of a ratio."""
-    return all(min(values) > 0 for subject in subjects for values in subject.values())
+    return all(np.nanmin(values) > 0 for subject in subjects for values in subject.values())
 
 
 def medians(subject: Batches) -> Vector:
-    """The median over the batches of each invocation, in the order of the mapping."""
-    return np.array([np.median(values) for values in subject.values()])
+    """The median over the batches of each invocation that know their value, in the order of the mapping."""
+    return np.array([np.nanmedian(values) for values in subject.values()])
 
 
 def log_ratios(subject: Batches, against: Batches) -> Vector:
@@ -40,8 +41,12 @@ def interquartile_mean(values: Vector) -> float:
 
 
 def by_round(subject: Sequence[float], against: Sequence[float]) -> Vector:
-    """The log ratios of one invocation, one a round; a single one, of the medians, where the numbers of batches differ,
-    so that nobody knows which belong together. All values above 0."""
+    """The log ratios of one invocation, one for each round in which both have a value; a single one, of the medians,
+    where there is no such round, or where the numbers of batches differ, so that nobody knows which belong together.
+    All values above 0."""
     if len(subject) == len(against):
-        return np.log(subject) - np.log(against)
-    return np.log([np.median(subject)]) - np.log([np.median(against)])
+        logs = np.log(subject) - np.log(against)
+        known: Vector = logs[~np.isnan(logs)]
+        if len(known):
+            return known
+    return np.log([np.nanmedian(subject)]) - np.log([np.nanmedian(against)])

@@ -30,7 +30,7 @@ def through_sentinel(subject: Batches, sentinel: Batches) -> dict[str, list[floa
     return {
         key: np.exp(by_round(values, sentinel[key])).tolist()
         for key, values in subject.items()
-        if key in sentinel and min(*values, *sentinel[key]) > 0
+        if key in sentinel and min(np.nanmin(values), np.nanmin(sentinel[key])) > 0
     }
 
 

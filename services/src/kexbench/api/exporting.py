@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -59,6 +60,7 @@ def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
     """One array, written as it is read."""
     separator = "["
     for row in rows:
-        yield separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat()})
+        values = [None if math.isnan(value) else value for value in row["values"]]
+        yield separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat(), "values": values})
         separator = ",\n"
     yield "[]" if separator == "[" else "]"

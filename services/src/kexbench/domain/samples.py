@@ -1,10 +1,20 @@
 """What one invocation of one case yields: samples (numbers) and outcomes (why there is no number)."""
 
+import math
 from enum import StrEnum
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
 
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.moments import UtcText
@@ -57,7 +67,36 @@ SIGNALS_FROM_OUTSIDE = frozenset({SIGHUP, SIGINT, SIGKILL, SIGTERM})
 """Signals that end a worker because somebody wants it to end; no library crashes by one of them."""
 _FROM_OUTSIDE = frozenset(f"the worker was ended by signal {number:d}" for number in SIGNALS_FROM_OUTSIDE)
 
-Value = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+MIN_CLEAN_BATCHES = 3
+"""Fewer batches of an invocation in which the thread was not preempted make no sample of what preemption spoils."""
+ABSENT = math.nan
+"""A batch that does not know a value; `null` in JSON. Batches keep their places, since rounds are paired by them."""
+
+
+def _number_or_absent(value: object) -> object:
+    """Before the type is looked at: null is the one way to write an absent value. What a document calls NaN is another
+    object than ABSENT, and refused."""
+    if value is None or value is ABSENT:
+        return ABSENT
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be a finite number, or null where the batch does not know it")
+    return value
+
+
+def _not_negative(value: float) -> float:
+    if value < 0:
+        raise ValueError("must not be negative")
+    return value
+
+
+Value = Annotated[
+    float,
+    BeforeValidator(_number_or_absent),
+    AfterValidator(_not_negative),
+    PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}),
+]
+"""A number from 0, or ABSENT."""
 
 
 class _Frozen(BaseModel):
@@ -69,7 +108,17 @@ class Sample(_Frozen):
 
     subject: str
     metric: Metric
-    values: tuple[Value, ...] = Field(min_length=1, description="one value a batch, in the order they were run")
+    values: tuple[Value, ...] = Field(
+        min_length=1,
+        description="one value a batch, in the order they were run; null where the batch does not know it, since its "
+        "thread was preempted",
+    )
+
+    @model_validator(mode="after")
+    def _has_a_number(self) -> Self:
+        if all(map(math.isnan, self.values)):
+            raise ValueError("a sample has at least one number; leave it out where no batch knows any")
+        return self
 
 
 class Outcome(_Frozen):

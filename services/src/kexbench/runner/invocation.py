@@ -9,6 +9,8 @@ from pathlib import Path
 
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.samples import (
+    ABSENT,
+    MIN_CLEAN_BATCHES,
     SIGNALS_FROM_OUTSIDE,
     Invocation,
     Metric,
@@ -69,9 +71,13 @@ def measure_invocation(ticket: Ticket, turn: Turn, cpus: Cpus, log: Path, load: 
 
 
 def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
-    """A batch's totals as values per handshake, rounded to what the clocks can tell. What a batch doesn't know
-    has no sample."""
-    values: dict[Metric, list[int]] = defaultdict(list)
+    """A batch's totals as values per handshake, rounded to what the clocks can tell. What no batch knows has no sample.
+
+    A batch whose thread was preempted knows its CPU time alone: what the ticks split between the sides, and the wall
+    clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES others there is no sample of those metrics.
+    """
+    values: dict[Metric, list[float]] = defaultdict(list)
+    clean = sum(not batch.involuntary_switches for batch in batches)
     for batch in batches:
         totals = {
             Metric.CPU_NS: batch.cpu_ns,
@@ -82,12 +88,22 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
             Metric.CLIENT_BYTES: batch.client_bytes,
             Metric.SERVER_BYTES: batch.server_bytes,
         }
-        for metric, total in totals.items():
-            if total is not None:
-                values[metric].append(round(total / batch.handshakes))
+        per_handshake = {
+            metric: round(total / batch.handshakes) for metric, total in totals.items() if total is not None
+        }
         if batch.first_ns is not None:
-            values[Metric.FIRST_NS].append(batch.first_ns)
-    return [Sample(subject=reference, metric=metric, values=tuple(found)) for metric, found in values.items()]
+            per_handshake[Metric.FIRST_NS] = batch.first_ns
+        for metric, value in per_handshake.items():
+            spoilt = bool(batch.involuntary_switches) and metric in SPOILT_BY_PREEMPTION
+            values[metric].append(ABSENT if spoilt else value)
+    return [
+        Sample(subject=reference, metric=metric, values=tuple(of_batches))
+        for metric, of_batches in values.items()
+        if metric not in SPOILT_BY_PREEMPTION or clean >= min(MIN_CLEAN_BATCHES, len(batches))
+    ]
+
+
+SPOILT_BY_PREEMPTION = frozenset({Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.FIRST_NS})
 
 
 _EXAMINED = tuple(metric for metric in Metric if metric in Examined.model_fields and metric not in Batch.model_fields)

@@ -40,12 +40,12 @@ def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
     rows = []
     for sample in sorted(invocation.samples, key=lambda sample: (sample.metric, sample.subject)):
         values = np.asarray(sample.values)
-        p05, median, p95 = (float(value) for value in np.quantile(values, (0.05, 0.5, 0.95)))
+        p05, median, p95 = (float(value) for value in np.nanquantile(values, (0.05, 0.5, 0.95)))
         rows.append(
             {
                 **_cell_columns(run, invocation, host, sample.subject),
                 "metric": str(sample.metric),
-                "n": len(values),
+                "n": int(np.isfinite(values).sum()),
                 "median": median,
                 "p05": p05,
                 "p95": p95,
