@@ -9,7 +9,7 @@ from kexbench.settings import Settings
 from tests.conftest import FakeKit
 
 NEVER_WRITTEN = {"version", "architecture", "emulated", "lie", "lie_after"}
-"""The version stands first in a source; what a kit runs on is no matter of its source; a kit that lies is never made."""
+"""The version stands first in a source; what a kit runs on is no matter of its source; no kit is made to lie."""
 
 
 def test_every_setting_of_the_backend_and_no_other_can_stand_behind_a_reference() -> None:
