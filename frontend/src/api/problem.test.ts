@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isRefusedCaller, troubleOf } from "./problem";
+import { candidatesOf, isRefusedCaller, troubleOf } from "./problem";
 
 it("shows an API problem as it is", () => {
   const problem = {
@@ -27,4 +27,18 @@ it("asks for another token where the caller is refused, and not where the run is
   ]);
   expect(isRefusedCaller(new TypeError("Failed to fetch"))).toBe(false);
   expect(isRefusedCaller("<html>Unauthorized</html>")).toBe(false);
+});
+
+it("has the subjects that an ambiguous question may mean, and any other trouble has none", () => {
+  const candidate = {
+    asked: "1.1.1x",
+    subject: "openssl@1.1.1x~git:/src#a~p",
+    version: "1.1.1x",
+    source: "git:/src#a",
+    build_profile_label: "built",
+  };
+  const problem = { title: "Unprocessable", status: 422, detail: "means 2", candidates: [candidate] };
+  expect(candidatesOf(problem)).toEqual([candidate]);
+  expect(candidatesOf({ title: "Gone", status: 404, detail: "gone" })).toEqual([]);
+  expect(candidatesOf(new TypeError("lost"))).toEqual([]);
 });

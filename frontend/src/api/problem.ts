@@ -1,5 +1,5 @@
 // What went wrong, whatever was thrown: an API problem, a proxy's page or a lost connection.
-import type { Problem } from "./generated";
+import type { Candidate, Problem } from "./generated";
 
 export type Trouble = Pick<Problem, "title" | "detail" | "remedy">;
 
@@ -26,6 +26,11 @@ export function isRefusedCaller(error: unknown): boolean {
 /** Whether there is nothing of what was asked for. */
 export function isNotFound(error: unknown): boolean {
   return isProblem(error) && error.status === 404;
+}
+
+/** What an ambiguous question may mean. */
+export function candidatesOf(error: unknown): Candidate[] {
+  return isProblem(error) ? (error.candidates ?? []) : [];
 }
 
 function isProblem(error: unknown): error is Problem {

@@ -2,12 +2,13 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Factor, MissingCell, UpgradeCell, UpgradeReport } from "@/api/generated";
+import type { Candidate, Factor, MissingCell, UpgradeCell, UpgradeReport } from "@/api/generated";
 import {
   alertsOptions,
   filtersOptions,
   upgradeReportOptions,
 } from "@/api/generated/@tanstack/react-query.gen";
+import { candidatesOf } from "@/api/problem";
 import { MoveChart } from "@/charts/MoveChart";
 import { AlertStatus } from "@/components/AlertStatus";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
@@ -61,11 +62,34 @@ export function UpgradePage() {
       ) : report.data ? (
         <Report report={report.data} />
       ) : report.isError ? (
-        <Failed error={report.error} retry={() => void report.refetch()} />
+        <>
+          <Failed error={report.error} retry={() => void report.refetch()} />
+          <Candidates candidates={candidatesOf(report.error)} />
+        </>
       ) : (
         <Loading what="the report" lines={10} />
       )}
     </>
+  );
+}
+
+/** What an ambiguous version may mean, as links to the same upgrade with that end named in full. */
+function Candidates({ candidates }: { candidates: Candidate[] }) {
+  const { library, before, after } = route.useParams();
+  const search = route.useSearch();
+  if (candidates.length === 0) return null;
+  const end = (asked: string, candidate: Candidate) =>
+    asked === candidate.asked ? candidate.subject : asked;
+  return (
+    <ul className="plain">
+      {candidates.map((candidate) => (
+        <li key={candidate.subject}>
+          <Link {...paths.upgrade(library, end(before, candidate), end(after, candidate), search)}>
+            {candidate.version}, {candidate.source}, {candidate.build_profile_label}
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 
