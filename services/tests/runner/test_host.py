@@ -1,9 +1,24 @@
-"""Host facts are read from the machine; CPUs are split between workers and the runner."""
+"""Host facts are read from the machine, or from the files of others; CPUs are split between workers and the runner."""
 
+import os
 import platform
+from collections.abc import Mapping
+from pathlib import Path
 
+import pytest
+
+from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.runner.cpus import Cpus, split_cpus
 from kexbench.runner.host import LoadMeter, read_host_facts
+from kexbench.runner.tree import CPU, Tree
+from tests.runner import cpuinfo
+
+
+def facts_of(files: Mapping[str, str], folder: Path) -> HostFacts:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    return read_host_facts(Tree(folder))
 
 
 def test_facts_of_this_machine_are_plausible_and_stable() -> None:
@@ -14,9 +29,69 @@ def test_facts_of_this_machine_are_plausible_and_stable() -> None:
     assert facts.host_id == read_host_facts().host_id
 
 
-def test_a_different_microcode_is_a_different_host() -> None:
-    facts = read_host_facts()
-    assert facts.host_id != facts.model_copy(update={"microcode": "0xfff"}).host_id
+@pytest.mark.parametrize(
+    ("files", "model", "family", "stepping", "virtualisation"),
+    [
+        (cpuinfo.GRAVITON2, "Neoverse-N1", "0x41/0xd0c", "r3p1", "Amazon EC2"),
+        (cpuinfo.GRAVITON2_METAL, "Neoverse-N1", "0x41/0xd0c", "r3p1", "none"),
+        (cpuinfo.GRAVITON3, "Neoverse-V1", "0x41/0xd40", "r1p1", "Amazon EC2"),
+        (cpuinfo.GRAVITON4, "Neoverse-V2", "0x41/0xd4f", "r0p1", "Amazon EC2"),
+        (cpuinfo.ALTRA, "Neoverse-N1", "0x41/0xd0c", "r3p1", "none"),
+        (cpuinfo.ALTRA_OF_GOOGLE, "Neoverse-N1", "0x41/0xd0c", "r3p1", "Google"),
+        (cpuinfo.COBALT, "Azure Cobalt 100", "0x6d/0xd49", "r0p0", "Microsoft Corporation"),
+        (cpuinfo.APPLE_M1, "Apple M1 Firestorm", "0x61/0x023", "r1p1", "none"),
+        (cpuinfo.QEMU_WITH_DEVICE_TREE, "Arm core 0x00/0x051", "0x00/0x051", "r0p0", "kvm"),
+        ({"proc/cpuinfo": cpuinfo.arm("0x41", "0x1", "0xd40", 1)}, "Neoverse-V1", "0x41/0xd40", "r1p1", None),
+        (cpuinfo.EPYC, "AMD EPYC 9R14", "25/17", "1", "none"),
+        (cpuinfo.EPYC_OF_AMAZON, "AMD EPYC 9R14", "25/17", "1", "Amazon EC2"),
+    ],
+    ids=[
+        *("Graviton 2", "Graviton 2, metal", "Graviton 3", "Graviton 4", "Altra", "Altra at Google", "Cobalt", "M1"),
+        *("QEMU", "firmware hidden", "EPYC", "EPYC at Amazon"),
+    ],
+)
+def test_cores_and_hypervisors_of_several_makers_are_told(
+    files: Mapping[str, str],
+    model: str,
+    family: str,
+    stepping: str,
+    virtualisation: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    facts = facts_of(files, tmp_path)
+    assert (facts.cpu_model, facts.cpu_family, facts.cpu_stepping) == (model, family, stepping)
+    assert facts.virtualisation == virtualisation
+
+
+def test_machines_that_differ_in_their_cores_or_settings_are_of_different_kinds(tmp_path: Path) -> None:
+    settings = {f"{CPU}/smt/active": "0\n", f"{CPU}/cpufreq/boost": "0\n"}
+    different = {
+        "Graviton 2": cpuinfo.GRAVITON2,
+        "Graviton 2, metal": cpuinfo.GRAVITON2_METAL,
+        "Graviton 3": cpuinfo.GRAVITON3,
+        "another revision": cpuinfo.GRAVITON3 | {"proc/cpuinfo": cpuinfo.arm("0x41", "0x1", "0xd40", 0)},
+        "EPYC": cpuinfo.EPYC,
+        "another microcode": cpuinfo.EPYC | {"proc/cpuinfo": cpuinfo.x86(microcode="0xa101158")},
+        "another stepping": cpuinfo.EPYC | {"proc/cpuinfo": cpuinfo.x86(stepping=2)},
+        "known settings": cpuinfo.EPYC | settings,
+        "SMT on": cpuinfo.EPYC | settings | {f"{CPU}/smt/active": "1\n"},
+        "turbo on": cpuinfo.EPYC | settings | {f"{CPU}/cpufreq/boost": "1\n"},
+        "EPYC at Amazon": cpuinfo.EPYC_OF_AMAZON,
+    }
+    kinds = {name: kind_of(facts_of(files, tmp_path / name)) for name, files in different.items()}
+    assert len(set(kinds.values())) == len(different)
+    assert kinds["SMT on"] == (
+        "AMD EPYC 9R14, microcode 0xa101154, family 25/17, stepping 1, SMT on, turbo off, bare metal"
+    )
+
+
+def test_the_governor_is_that_of_the_cpu_that_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    governors = {0: "powersave", 1: "performance"}
+    files = {f"{CPU}/cpu{cpu}/cpufreq/scaling_governor": f"{name}\n" for cpu, name in governors.items()}
+    assert facts_of(cpuinfo.EPYC | files, tmp_path).governor == "performance"
 
 
 def test_shares_of_a_busy_while_lie_between_nothing_and_all() -> None:

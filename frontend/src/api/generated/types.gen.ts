@@ -2084,11 +2084,13 @@ export type KitManifest = {
 /**
  * HostFacts
  *
- * The facts that make two machines comparable. An unknown fact is None, never a guess.
+ * What was recorded of a machine. An unknown fact is None, never a guess.
  */
 export type HostFacts = {
     /**
      * Cpu Model
+     *
+     * its name; of an Arm core without a known one, implementer and part
      */
     cpu_model: string;
     /**
@@ -2097,10 +2099,14 @@ export type HostFacts = {
     architecture: string;
     /**
      * Cpu Family
+     *
+     * family/model; on Arm implementer/part, such as 0x41/0xd40
      */
     cpu_family?: string | null;
     /**
      * Cpu Stepping
+     *
+     * on Arm variant and revision, such as r1p1
      */
     cpu_stepping?: string | null;
     /**
@@ -2129,6 +2135,8 @@ export type HostFacts = {
     smt?: boolean | null;
     /**
      * Virtualisation
+     *
+     * what the virtual machine runs on; `none` on bare metal
      */
     virtualisation?: string | null;
     /**

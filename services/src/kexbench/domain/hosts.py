@@ -1,4 +1,7 @@
-"""What was recorded of the machine a job ran on."""
+"""What was recorded of the machine a job ran on, and what makes two machines comparable."""
+
+from collections.abc import Iterable
+from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -7,33 +10,85 @@ from kexbench.domain.numbers import Count, Finite, Large
 
 
 class HostFacts(BaseModel):
-    """The facts that make two machines comparable. An unknown fact is None, never a guess."""
+    """What was recorded of a machine. An unknown fact is None, never a guess."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    cpu_model: str
+    cpu_model: str = Field(description="its name; of an Arm core without a known one, implementer and part")
     architecture: str
-    cpu_family: str | None = None
-    cpu_stepping: str | None = None
+    cpu_family: str | None = Field(None, description="family/model; on Arm implementer/part, such as 0x41/0xd40")
+    cpu_stepping: str | None = Field(None, description="on Arm variant and revision, such as r1p1")
     microcode: str | None = None
     cpu_flags: tuple[str, ...] = ()
     cpus: Count
     governor: str | None = None
     turbo: bool | None = None
     smt: bool | None = None
-    virtualisation: str | None = None
+    virtualisation: str | None = Field(None, description="what the virtual machine runs on; `none` on bare metal")
     kernel: str
     memory_bytes: Large
 
     @property
     def cpu(self) -> str:
-        """What tells CPUs apart that must not be mixed: the model, and the microcode where it is known."""
+        """The model, and the microcode where it is known."""
         return f"{self.cpu_model}, microcode {self.microcode}" if self.microcode else self.cpu_model
 
     @property
     def host_id(self) -> str:
         """Equal for machines that are alike in every recorded fact."""
         return content_hash(self.model_dump(mode="json"))
+
+
+class HostTrait(StrEnum):
+    """What hosts are told apart by, as people read it."""
+
+    CPU = "CPU"
+    MICROCODE = "microcode"
+    FAMILY = "family"
+    STEPPING = "stepping"
+    SMT = "SMT"
+    GOVERNOR = "governor"
+    TURBO = "turbo"
+    VIRTUALISATION = "virtualisation"
+
+
+def comparable(host: HostFacts) -> dict[HostTrait, str]:
+    """What two hosts must have in common for their numbers to be compared, in words; what is not known of a host is
+    left out. A kernel's patch level, the memory and a node's name are not among it: a node that was recycled is the
+    same kind of host. This is the only place that decides so."""
+    on_or_off = {True: "on", False: "off"}
+    traits = {
+        HostTrait.CPU: host.cpu_model,
+        HostTrait.MICROCODE: host.microcode and f"microcode {host.microcode}",
+        HostTrait.FAMILY: host.cpu_family and f"family {host.cpu_family}",
+        HostTrait.STEPPING: host.cpu_stepping and f"stepping {host.cpu_stepping}",
+        HostTrait.SMT: host.smt is not None and f"SMT {on_or_off[host.smt]}",
+        HostTrait.GOVERNOR: host.governor and f"governor {host.governor}",
+        HostTrait.TURBO: host.turbo is not None and f"turbo {on_or_off[host.turbo]}",
+        HostTrait.VIRTUALISATION: _virtualisation(host),
+    }
+    return {trait: words for trait, words in traits.items() if words}
+
+
+def kind_of(host: HostFacts) -> str:
+    """The comparable identity of a host as one text: equal for hosts whose numbers may be compared, in one pool."""
+    return ", ".join(comparable(host).values())
+
+
+def differing(hosts: Iterable[HostFacts]) -> dict[HostTrait, tuple[str, ...]]:
+    """The traits in which some hosts differ, each with the values there are, `not known` among them."""
+    found = [comparable(host) for host in hosts]
+    values = {trait: tuple(dict.fromkeys(one.get(trait, f"{trait} not known") for one in found)) for trait in HostTrait}
+    return {trait: several for trait, several in values.items() if len(several) > 1}
+
+
+def _virtualisation(host: HostFacts) -> str | None:
+    if host.virtualisation == "none":
+        # Before Arm's ID registers were read, every Arm machine was taken for bare metal.
+        return "bare metal" if host.cpu_family or host.architecture != "aarch64" else None
+    if host.virtualisation == "hypervisor":
+        return "virtual machine"
+    return host.virtualisation and f"on {host.virtualisation}"
 
 
 class HostLoad(BaseModel):

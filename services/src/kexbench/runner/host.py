@@ -1,30 +1,35 @@
 """Reads what this machine is and how busy it is. A fact that cannot be read is None."""
 
+import os
 import platform
-import re
-from pathlib import Path
 
 import psutil
 
 from kexbench.domain.hosts import HostFacts, HostLoad
+from kexbench.runner.arm import arm_core
+from kexbench.runner.cpus import split_cpus
+from kexbench.runner.tree import CPU, Tree, cpuinfo, governor_of, hypervisor_of, turbo_of
 
-_CPU = Path("/sys/devices/system/cpu")
 
-
-def read_host_facts() -> HostFacts:
-    fields = _cpuinfo()
+def read_host_facts(tree: Tree | None = None) -> HostFacts:
+    """Of the CPU that measures, where they differ."""
+    tree = tree or Tree()
+    cpu = split_cpus(os.sched_getaffinity(0)).measuring or 0
+    fields = cpuinfo(tree, cpu)
+    core = arm_core(fields)
+    family = "/".join(filter(None, [fields.get("cpu family"), fields.get("model")]))
     return HostFacts(
-        cpu_model=fields.get("model name") or platform.processor() or platform.machine(),
+        cpu_model=core.model if core else fields.get("model name") or platform.processor() or platform.machine(),
         architecture=platform.machine(),
-        cpu_family="/".join(filter(None, [fields.get("cpu family"), fields.get("model")])) or None,
-        cpu_stepping=fields.get("stepping"),
+        cpu_family=core.family if core else family or None,
+        cpu_stepping=core.stepping if core else fields.get("stepping"),
         microcode=fields.get("microcode"),
         cpu_flags=tuple(sorted((fields.get("flags") or fields.get("Features") or "").split())),
         cpus=psutil.cpu_count() or 1,
-        governor=_text(_CPU / "cpu0/cpufreq/scaling_governor"),
-        turbo=_turbo(),
-        smt={"1": True, "0": False}.get(_text(_CPU / "smt/active") or ""),
-        virtualisation=_virtualisation(fields),
+        governor=governor_of(tree, cpu),
+        turbo=turbo_of(tree)[0],
+        smt={"1": True, "0": False}.get(tree.text(f"{CPU}/smt/active") or ""),
+        virtualisation=hypervisor_of(tree, fields),
         kernel=platform.release(),
         memory_bytes=psutil.virtual_memory().total,
     )
@@ -52,35 +57,5 @@ class LoadMeter:
 
 def memory_kills() -> int | None:
     """How many processes this machine's kernel has killed because memory ran out, of a control group or of all."""
-    counters = dict(line.split() for line in (_text(Path("/proc/vmstat")) or "").splitlines())
+    counters = dict(line.split() for line in (Tree().text("proc/vmstat") or "").splitlines())
     return int(counters["oom_kill"]) if "oom_kill" in counters else None
-
-
-def _cpuinfo() -> dict[str, str]:
-    """The first processor's fields of /proc/cpuinfo."""
-    text = _text(Path("/proc/cpuinfo")) or ""
-    pairs = (line.split(":", 1) for line in text.split("\n\n")[0].splitlines() if ":" in line)
-    return {name.strip(): value.strip() for name, value in pairs}
-
-
-def _turbo() -> bool | None:
-    boost = _text(_CPU / "cpufreq/boost")
-    if boost is not None:
-        return boost == "1"
-    no_turbo = _text(_CPU / "intel_pstate/no_turbo")
-    return None if no_turbo is None else no_turbo == "0"
-
-
-def _virtualisation(fields: dict[str, str]) -> str | None:
-    """The hypervisor's name where the firmware tells it, `hypervisor` where only the CPU flag does."""
-    if "hypervisor" not in fields.get("flags", "").split():
-        return "none"
-    vendor = _text(Path("/sys/class/dmi/id/sys_vendor")) or ""
-    return re.sub(r"[^\w .-]", "", vendor) or "hypervisor"
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return None

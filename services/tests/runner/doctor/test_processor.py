@@ -2,7 +2,8 @@
 
 import pytest
 
-from kexbench.runner.doctor.machine import parse_cpus, read_machine
+from kexbench.runner.doctor.machine import read_machine
+from kexbench.runner.tree import parse_cpus
 from tests.runner.doctor.machines import ALLOWED, CPU, MakeTree, a_machine, check
 
 
@@ -145,7 +146,7 @@ def test_the_base_frequency_is_also_known_to_firmware_and_the_models_name(
     ("files", "hypervisor", "verdict"),
     [
         ({}, "none", "good"),
-        ({"proc/cpuinfo": "processor\t: 3\nflags\t\t: fpu hypervisor\n"}, "unnamed", "unknown"),
+        ({"proc/cpuinfo": "processor\t: 3\nflags\t\t: fpu hypervisor\n"}, "hypervisor", "unknown"),
         (
             {
                 "proc/cpuinfo": "processor\t: 3\nflags\t\t: fpu hypervisor\n",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kexbench.runner.cpus import split_cpus
+from kexbench.runner.tree import CPU, Tree, cpuinfo, governor_of, hypervisor_of, siblings_of, turbo_of
 
-_CPU = "sys/devices/system/cpu"
 _CLOCK = "sys/devices/system/clocksource/clocksource0"
 _ADDRESSES_NOT_RANDOM = 0x0040000
 """ADDR_NO_RANDOMIZE of personality(2)."""
@@ -35,7 +35,7 @@ class Machine:
     frequency_khz: int | None = None
     base_frequency_khz: int | None = None
     hypervisor: str | None = None
-    """Its name, or `none`."""
+    """Its name, `hypervisor` where it has none; `none` on bare metal."""
     stolen_since_boot: bool | None = None
     load_1m: float | None = None
     clock_source: str | None = None
@@ -48,43 +48,15 @@ class Machine:
     huge_pages: str | None = None
 
 
-class Tree:
-    """The root folder under which /sys and /proc stand."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    def text(self, path: str) -> str | None:
-        try:
-            return (self._root / path).read_text(errors="replace").strip("\0 \n")
-        except OSError:
-            return None
-
-    def number(self, path: str) -> int | None:
-        text = self.text(path)
-        return int(text) if text and re.fullmatch(r"-?\d+", text) else None
-
-    def cpus(self, path: str) -> frozenset[int]:
-        return parse_cpus(self.text(path) or "")
-
-
-def parse_cpus(text: str) -> frozenset[int]:
-    """The kernel's lists, such as `0-3,8`; anything else, as `(null)`, is empty."""
-    found: set[int] = set()
-    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
-        found.update(range(int(first), int(last or first) + 1))
-    return frozenset(found)
-
-
 def read_machine(root: Path, allowed: set[int]) -> Machine:
     """`allowed`: the CPUs that this process may use."""
     tree = Tree(root)
     measuring = split_cpus(allowed).measuring
-    own = f"{_CPU}/cpu{max(allowed)}"
-    fields = _cpuinfo(tree, max(allowed))
-    turbo, switch = _turbo(tree)
+    own = f"{CPU}/cpu{max(allowed)}"
+    fields = cpuinfo(tree, max(allowed))
+    turbo, switch = turbo_of(tree)
     paths = _control_groups(tree)
-    isolated = tree.cpus(f"{_CPU}/isolated")
+    isolated = tree.cpus(f"{CPU}/isolated")
     if any(tree.text(f"{path}/cpuset.cpus.partition") == "isolated" for path in paths):
         isolated |= allowed
     steal = re.search(r"^cpu +(?:\d+ ){7}(\d+)", tree.text("proc/stat") or "")
@@ -94,17 +66,17 @@ def read_machine(root: Path, allowed: set[int]) -> Machine:
     return Machine(
         measuring_cpu=measuring,
         allowed=frozenset(allowed),
-        online=tree.cpus(f"{_CPU}/online"),
+        online=tree.cpus(f"{CPU}/online"),
         quota_cpus=min(filter(None, (_quota(tree, path) for path in paths)), default=None),
         isolated=isolated,
-        tickless=None if tree.text(f"{_CPU}/nohz_full") is None else tree.cpus(f"{_CPU}/nohz_full"),
-        siblings=tree.cpus(f"{own}/topology/thread_siblings_list") or None,
-        governor=tree.text(f"{own}/cpufreq/scaling_governor"),
+        tickless=None if tree.text(f"{CPU}/nohz_full") is None else tree.cpus(f"{CPU}/nohz_full"),
+        siblings=siblings_of(tree, max(allowed)),
+        governor=governor_of(tree, max(allowed)),
         turbo=turbo,
         turbo_switch=switch,
         frequency_khz=tree.number(f"{own}/cpufreq/scaling_cur_freq") or _khz(fields.get("cpu MHz"), 1e3),
         base_frequency_khz=_base_frequency_khz(tree, own, fields),
-        hypervisor=_hypervisor(tree, fields),
+        hypervisor=hypervisor_of(tree, fields),
         stolen_since_boot=int(steal.group(1)) > 0 if steal else None,
         load_1m=float(load.group()) if load else None,
         clock_source=tree.text(f"{_CLOCK}/current_clocksource"),
@@ -114,20 +86,6 @@ def read_machine(root: Path, allowed: set[int]) -> Machine:
         fixed_addresses=bool(personality & _ADDRESSES_NOT_RANDOM),
         huge_pages=huge.group(1) if huge else None,
     )
-
-
-def _cpuinfo(tree: Tree, cpu: int) -> dict[str, str]:
-    """That processor's fields of /proc/cpuinfo, of the first one where it is not listed."""
-    text = tree.text("proc/cpuinfo") or ""
-    blocks = [dict(re.findall(r"^(\S[^\t:]*?)\s*:[ \t]*(.*)$", block, re.MULTILINE)) for block in text.split("\n\n")]
-    return next((block for block in blocks if block.get("processor") == str(cpu)), blocks[0])
-
-
-def _turbo(tree: Tree) -> tuple[bool | None, str | None]:
-    for path, on in ((f"{_CPU}/cpufreq/boost", "1"), (f"{_CPU}/intel_pstate/no_turbo", "0")):
-        if (text := tree.text(path)) is not None:
-            return text == on, f"/{path}"
-    return None, None
 
 
 def _base_frequency_khz(tree: Tree, own: str, fields: dict[str, str]) -> int | None:
@@ -143,15 +101,6 @@ def _base_frequency_khz(tree: Tree, own: str, fields: dict[str, str]) -> int | N
 def _khz(text: str | None, factor: float) -> int | None:
     """None for zero too, which firmware writes for what it does not know."""
     return (int(float(text) * factor) or None) if text and re.fullmatch(r"\d+(\.\d+)?", text) else None
-
-
-def _hypervisor(tree: Tree, fields: dict[str, str]) -> str | None:
-    vendor = re.sub(r"[^\w .-]", "", tree.text("sys/class/dmi/id/sys_vendor") or "")
-    if kind := tree.text("sys/hypervisor/type"):
-        return kind
-    if "flags" not in fields:  # not x86, where nothing says so for sure
-        return None
-    return (vendor or "unnamed") if "hypervisor" in fields["flags"].split() else "none"
 
 
 def _control_groups(tree: Tree) -> list[str]:

@@ -119,6 +119,6 @@ def virtual_machine(machine: Machine) -> Check:
     if machine.hypervisor == "none":
         return about.good("no", "All that runs on this hardware can be seen from here.")
     return about.unknown(
-        "yes" if machine.hypervisor == "unnamed" else f"yes, {machine.hypervisor}",
+        "yes" if machine.hypervisor == "hypervisor" else f"yes, {machine.hypervisor}",
         "What else runs on its host cannot be seen: compare a version with itself to learn what can be told apart.",
     )

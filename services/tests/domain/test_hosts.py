@@ -1,0 +1,65 @@
+"""What makes hosts comparable: the CPU and how it is set, not the kernel, the memory or the node."""
+
+import pytest
+
+from kexbench.domain.hosts import HostFacts, HostTrait, differing, kind_of
+from tests.builders import HOST
+
+KNOWN = HOST.model_copy(
+    update={
+        "cpu_family": "25/17",
+        "cpu_stepping": "1",
+        "microcode": "0xa101154",
+        "governor": "performance",
+        "turbo": False,
+        "smt": False,
+        "virtualisation": "none",
+    }
+)
+
+
+@pytest.mark.parametrize("field", ["kernel", "memory_bytes", "cpu_flags", "cpus", "architecture"])
+def test_a_recycled_node_is_the_same_kind_of_host(field: str) -> None:
+    others = {"kernel": "6.1.1", "memory_bytes": 8_000_004_096, "cpu_flags": ("later",), "cpus": 4}
+    assert kind_of(KNOWN.model_copy(update={field: others.get(field, "other")})) == kind_of(KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("field", "other", "trait"),
+    [
+        ("cpu_model", "Other CPU", HostTrait.CPU),
+        ("microcode", "0xa101158", HostTrait.MICROCODE),
+        ("cpu_family", "25/97", HostTrait.FAMILY),
+        ("cpu_stepping", "2", HostTrait.STEPPING),
+        ("smt", True, HostTrait.SMT),
+        ("smt", None, HostTrait.SMT),
+        ("governor", "powersave", HostTrait.GOVERNOR),
+        ("turbo", True, HostTrait.TURBO),
+        ("virtualisation", "QEMU", HostTrait.VIRTUALISATION),
+    ],
+)
+def test_hosts_that_run_code_at_another_speed_are_told_apart_by_what_differs(
+    field: str, other: object, trait: HostTrait
+) -> None:
+    unlike = KNOWN.model_copy(update={field: other})
+    assert kind_of(unlike) != kind_of(KNOWN)
+    assert list(differing([KNOWN, unlike, KNOWN])) == [trait]
+
+
+def test_what_differs_is_told_with_its_values() -> None:
+    found = differing([KNOWN, KNOWN.model_copy(update={"governor": "powersave", "turbo": None})])
+    assert found == {
+        HostTrait.GOVERNOR: ("governor performance", "governor powersave"),
+        HostTrait.TURBO: ("turbo off", "turbo not known"),
+    }
+    assert differing([KNOWN, KNOWN]) == {}
+
+
+def test_an_arm_machine_recorded_without_its_core_is_not_taken_for_bare_metal() -> None:
+    """Releases that did not read the core said `none` of every Arm machine."""
+    before = HostFacts(
+        cpu_model="aarch64", architecture="aarch64", virtualisation="none", cpus=2, kernel="6.1.0", memory_bytes=1
+    )
+    assert kind_of(before) == "aarch64"
+    core = {"cpu_model": "Neoverse-V1", "cpu_family": "0x41/0xd40", "cpu_stepping": "r1p1"}
+    assert kind_of(before.model_copy(update=core)) == "Neoverse-V1, family 0x41/0xd40, stepping r1p1, bare metal"
