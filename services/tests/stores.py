@@ -27,6 +27,7 @@ def add_together(
     found = list(invocations)
     on = host or run.host
     assert on is not None
+    store._note_host(on)
     store._insert("samples", [row for one in found for row in rows.sample_rows(run, one, on)])
     store._insert("outcomes", [row for one in found for row in rows.outcome_rows(run, one, on)])
-    store._insert("invocations", [rows.invocation_row(one) for one in found])
+    store._insert("invocations", [rows.invocation_row(one, on) for one in found])

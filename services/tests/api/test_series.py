@@ -14,7 +14,7 @@ from tests.builders import HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation
 from tests.stores import add_together
 
 VERSIONS = tuple(f"1.{number}" for number in range(12))
-NEWER_KERNEL = HOST.model_copy(update={"kernel": "6.12.0"})
+RECYCLED = HOST.model_copy(update={"kernel": "6.1.1", "memory_bytes": HOST.memory_bytes - 4096})
 
 
 def measured(
@@ -82,13 +82,41 @@ def test_a_planted_step_is_a_change_point_at_its_version(
     assert change_points(client, metric="server_cpu_ns")[0]["index"] == 6
 
 
-@pytest.mark.parametrize("changed", [{"host": NEWER_KERNEL}, {"harness": 1}], ids=["another kernel", "another harness"])
-def test_nothing_is_compared_across_another_machine_or_way_of_measuring(
-    changed: dict[str, Any], client: httpx.Client, empty_store: ClickHouseStore
+@pytest.mark.parametrize("frozen", [None, "3.0.2"], ids=["alone", "with a sentinel"])
+def test_a_step_is_found_across_a_node_that_was_recycled(
+    frozen: str | None, client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", VERSIONS[:6], frozen=frozen)
+    measured(empty_store, "two", VERSIONS[6:], day=1, frozen=frozen, host=RECYCLED)
+    assert [found["index"] for found in change_points(client)] == [6]
+
+
+def test_nothing_is_compared_across_another_way_of_measuring(
+    client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
     measured(empty_store, "one", VERSIONS[:6])
-    measured(empty_store, "two", VERSIONS[6:], day=1, **changed)
+    measured(empty_store, "two", VERSIONS[6:], day=1, harness=1)
     assert change_points(client) == []
+
+
+@pytest.mark.parametrize("changed", [{"microcode": "0x2"}, {"governor": "powersave"}], ids=["microcode", "governor"])
+def test_a_machine_that_was_changed_has_a_line_of_its_own(
+    changed: dict[str, str], client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", VERSIONS[:6])
+    measured(empty_store, "two", VERSIONS[6:], day=1, host=HOST.model_copy(update=changed))
+    kinds = client.get("/filters").json()["host_kinds"]
+    assert len(kinds) == 2
+    lines = [client.get("/series", params={"case_id": RSA, **kind}).json()["lines"] for kind in kinds]
+    versions = [[point["version"] for point in line["points"]] for (line,) in lines]
+    assert versions == [list(VERSIONS[6:]), list(VERSIONS[:6])]
+
+
+def test_an_old_link_leads_to_the_machine_that_it_named(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    measured(empty_store, "one", VERSIONS, host=HOST.model_copy(update={"microcode": "0x2", "governor": "performance"}))
+    found = client.get("/series", params={"case_id": RSA, "cpu_model": f"{HOST.cpu_model}, microcode 0x2"}).json()
+    assert found["host_kind"]["cpu_model"] == f"{HOST.cpu_model}, microcode 0x2, governor performance"
+    assert len(found["lines"]) == 1
 
 
 def test_runs_on_one_machine_are_one_history(client: httpx.Client, empty_store: ClickHouseStore) -> None:

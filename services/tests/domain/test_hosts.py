@@ -2,7 +2,7 @@
 
 import pytest
 
-from kexbench.domain.hosts import HostFacts, HostTrait, differing, kind_of
+from kexbench.domain.hosts import HostFacts, HostTrait, differing, is_named, kind_of
 from tests.builders import HOST
 
 KNOWN = HOST.model_copy(
@@ -53,6 +53,14 @@ def test_what_differs_is_told_with_its_values() -> None:
         HostTrait.TURBO: ("turbo off", "turbo not known"),
     }
     assert differing([KNOWN, KNOWN]) == {}
+
+
+def test_a_kind_is_meant_by_its_first_traits() -> None:
+    kind = kind_of(KNOWN)
+    meant = (kind, "Example CPU 9000", "Example CPU 9000, microcode 0xa101154")
+    assert [is_named(kind, told) for told in meant] == [True] * 3
+    others = ("Example CPU 900", "Example CPU 9000, microcode 0xa10115", f"{kind}, more", "")
+    assert [is_named(kind, told) for told in others] == [False] * 4
 
 
 def test_an_arm_machine_recorded_without_its_core_is_not_taken_for_bare_metal() -> None:

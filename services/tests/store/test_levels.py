@@ -37,7 +37,6 @@ def test_each_subject_has_the_median_of_its_newest_run_and_how_invocations_scatt
     assert (one.subject.version, one.run_id, one.invocations, one.level) == ("1.0", "1", 3, 22)
     assert one.spread == pytest.approx(np.std([20, 22, 30], ddof=1))
     assert (two.subject.version, two.level, two.spread, two.to_sentinel) == ("1.1", 7, 0, None)
-    assert one.host_ids == {HOST.host_id}
 
 
 def test_a_later_run_without_the_sentinel_does_not_hide_one_with_it(store: Store) -> None:

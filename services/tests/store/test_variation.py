@@ -67,6 +67,12 @@ class OldStore(ClickHouseStore):
         """It had none."""
         return 0
 
+    def _note_host(self, _: object) -> None:
+        """Nor were hosts noted."""
+
+    def _recognise_hosts(self) -> None:
+        """Nor recognised."""
+
     def _insert(self, table: str, content: list[Row]) -> None:
         later = {name for name, version in LATER.items() if version > self.version}
         super()._insert(table, [{name: row[name] for name in row if name not in later} for row in content])

@@ -35,7 +35,8 @@ def changes_of(line: Sequence[LevelRow], harness: Mapping[str, int], *, strict: 
     ratio to anything.
 
     Points of different nights differ by what the machine did in between, so where every point has the sentinel beside
-    it, its level is that relative to the sentinel. Another machine, harness or sentinel begins anew.
+    it, its level is that relative to the sentinel, and so is what its node differs by from others of its kind. Another
+    harness or sentinel begins anew; another kind of host has a line of its own.
     """
     relative = [row.to_sentinel for row in line if row.to_sentinel]
     through = len(relative) == len(line)
@@ -57,6 +58,5 @@ def _errors(points: Sequence[LevelRow | SentinelLevel]) -> list[float] | None:
 
 
 def _alike(first: LevelRow, second: LevelRow, harness: Mapping[str, int]) -> bool:
-    """Whether two points were measured in the same way and, at least in part, on machines alike in every fact."""
-    same_way = harness.get(first.run_id) == harness.get(second.run_id)
-    return same_way and not first.host_ids.isdisjoint(second.host_ids)
+    """Whether two points were measured in the same way."""
+    return harness.get(first.run_id) == harness.get(second.run_id)

@@ -28,6 +28,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
 from kexbench.api.together import measured_together
+from kexbench.domain.hosts import is_named, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
@@ -129,7 +130,7 @@ def run(
     found = known_run(store, run_id)
     progress = store.progress([run_id]).get(run_id)
     kinds = [HostKind(**vars(kind)) for kind in store.host_kinds(run_id)]
-    kind = next((one for one in kinds if pool in (None, one.pool) and cpu_model in (None, one.cpu_model)), None)
+    kind = _fitting(kinds, pool, cpu_model)
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
     selection = Selection(metric, chosen_pool, chosen_cpu, run_id=run_id)
     samples, outcomes = store.samples(selection), store.outcomes(selection)
@@ -237,7 +238,7 @@ def summary(run: Run, progress: RunProgress | None) -> RunSummary:
         state=event.state,
         state_at=event.at,
         detail=event.detail,
-        cpu_model=run.host.cpu if run.host else None,
+        cpu_model=kind_of(run.host) if run.host else None,
         pools=list(run.plan.pools),
         subjects=[f"{kit.library} {version_text(kit.version, kit.commit)}" for kit in measured_kits(run)]
         or [subject.reference for subject in run.plan.subjects],
@@ -256,7 +257,13 @@ def measured_kits(run: Run) -> list[KitManifest]:
 
 def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:
     """The first host kind that fits what was asked for; asked for something unknown: that, and it is empty."""
-    for kind in store.host_kinds():
-        if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model):
-            return HostKind(pool=kind.pool, cpu_model=kind.cpu_model)
+    if kind := _fitting([HostKind(**vars(kind)) for kind in store.host_kinds()], pool, cpu_model):
+        return kind
     return HostKind(pool=pool, cpu_model=cpu_model) if pool and cpu_model else None
+
+
+def _fitting(kinds: list[HostKind], pool: str | None, cpu_model: str | None) -> HostKind | None:
+    """The first that is named in full, else the first that is meant."""
+    here = [kind for kind in kinds if pool in (None, kind.pool)]
+    meant = [kind for kind in here if cpu_model is None or is_named(kind.cpu_model, cpu_model)]
+    return next((kind for kind in meant if cpu_model == kind.cpu_model), meant[0] if meant else None)

@@ -75,6 +75,11 @@ def kind_of(host: HostFacts) -> str:
     return ", ".join(comparable(host).values())
 
 
+def is_named(kind: str, told: str) -> bool:
+    """Whether a text means a kind: all of it, or its first traits, as earlier releases and old links told it."""
+    return f"{kind}, ".startswith(f"{told}, ")
+
+
 def differing(hosts: Iterable[HostFacts]) -> dict[HostTrait, tuple[str, ...]]:
     """The traits in which some hosts differ, each with the values there are, `not known` among them."""
     found = [comparable(host) for host in hosts]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kexbench.store import rows
 from kexbench.store.connection import Connection
+from kexbench.store.hosts import HOST_KIND
 from kexbench.store.measured import COUNTED, SELECTED, SUBJECT, UNIT, parameters
 from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
 
@@ -19,10 +20,10 @@ class AppearanceTables(Connection):
     def measured_subjects(self, selection: Selection) -> list[MeasuredSubjectRow]:
         found = self._query(
             f"SELECT {_IDENTITY}, any(build_profile_label) AS label, any(`commit`) AS told_commit,"
-            " argMax(kit_id, measured_at) AS newest_kit, pool, cpu_model,"
+            f" argMax(kit_id, measured_at) AS newest_kit, pool, {HOST_KIND} AS host_kind,"
             " groupUniqArray(case_id) AS cases, max(measured_at) AS newest"
-            f" FROM samples WHERE {_HERE} GROUP BY {_IDENTITY}, pool, cpu_model"
-            f" ORDER BY {_IDENTITY}, newest DESC, pool, cpu_model",
+            f" FROM samples WHERE {_HERE} GROUP BY {_IDENTITY}, pool, host_kind"
+            f" ORDER BY {_IDENTITY}, newest DESC, pool, host_kind",
             parameters(selection),
         )
         return [
@@ -36,7 +37,7 @@ class AppearanceTables(Connection):
                     }
                 ),
                 pool=row["pool"],
-                cpu_model=row["cpu_model"],
+                cpu_model=row["host_kind"],
                 case_ids=frozenset(row["cases"]),
                 measured_at=row["newest"],
             )
@@ -45,9 +46,9 @@ class AppearanceTables(Connection):
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         found = self._query(
-            f"SELECT {_CASE}, {SUBJECT} AS subject, pool, cpu_model, run_id, max(measured_at) AS newest,"
+            f"SELECT {_CASE}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id, max(measured_at) AS newest,"
             f" groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
-            f" GROUP BY {_CASE}, subject, pool, cpu_model, run_id ORDER BY newest, run_id, subject",
+            f" GROUP BY {_CASE}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
             parameters(selection),
         )
         return [
@@ -55,7 +56,7 @@ class AppearanceTables(Connection):
                 case=rows.case_of(row),
                 subject=row["subject"],
                 pool=row["pool"],
-                cpu_model=row["cpu_model"],
+                cpu_model=row["host_kind"],
                 run_id=row["run_id"],
                 measured_at=row["newest"],
                 units=frozenset(row["units"]),

@@ -59,6 +59,7 @@ class ClickHouseStore(
                 ],
             ),
         )
+        self._recognise_hosts()
 
     def engine(self) -> str:
         version = next(self._query("SELECT version() AS version"))["version"]

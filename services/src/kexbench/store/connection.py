@@ -39,6 +39,8 @@ class Connection:
         self._numbering = threading.Lock()
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Of all threads; one whose thread has ended closes itself."""
+        self._noted_hosts: set[str] = set()
+        """Ids of the hosts that this object has written."""
         self._column_types: dict[tuple[str, ...], Sequence[ClickHouseType]] = {}
         """Of each table and the columns that are written to it: asked for once, not at every insert."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kexbench.store import rows
 from kexbench.store.connection import Connection
-from kexbench.store.measured import CELL, COUNTED, SELECTED, parameters
+from kexbench.store.measured import CELL, COUNTED, ON_HOST_KIND, SELECTED, parameters
 from kexbench.store.port import LevelRow, Selection, SentinelLevel
 
 _SUBJECT = ", ".join(f"`{column}`" for column in rows.SUBJECT_COLUMNS)
@@ -27,13 +27,12 @@ class LevelTables(Connection):
         here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED} AND case_id IN {{case_ids:Array(String)}}"
         sentinels = (
             "metric = {metric:String} AND reference = 'sentinel' AND case_id IN {case_ids:Array(String)}"
-            " AND ({pool:String} = '' OR pool = {pool:String})"
-            " AND ({cpu_model:String} = '' OR cpu_model = {cpu_model:String})"
+            f" AND {ON_HOST_KIND}"
         )
         age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
         newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
         own = (
-            f"SELECT {_SUBJECT}, {_INVOCATION}, host_id, `median`, values FROM samples FINAL"
+            f"SELECT {_SUBJECT}, {_INVOCATION}, `median`, values FROM samples FINAL"
             f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
         )
         frozen = (
@@ -41,12 +40,12 @@ class LevelTables(Connection):
             f" FROM samples FINAL WHERE {sentinels}"
         )
         compared = (
-            f"SELECT {_SUBJECT}, case_id, run_id, host_id, `median`, frozen_kit, {_COMPARABLE} AS comparable,"
+            f"SELECT {_SUBJECT}, case_id, run_id, `median`, frozen_kit, {_COMPARABLE} AS comparable,"
             f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
         )
         found = self._query(
             f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"
-            f" SELECT {_SUBJECT}, case_id, run_id, groupUniqArray(host_id) AS hosts, count() AS invocations,"
+            f" SELECT {_SUBJECT}, case_id, run_id, count() AS invocations,"
             " quantileExactInclusive(0.5)(`median`) AS level, stddevSamp(`median`) AS spread,"
             " countIf(comparable) AS with_sentinel, anyIf(frozen_kit, comparable) AS sentinel,"
             " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
@@ -63,7 +62,6 @@ class LevelTables(Connection):
                 invocations=row["invocations"],
                 level=row["level"],
                 spread=row["spread"],
-                host_ids=frozenset(row["hosts"]),
                 to_sentinel=_to_sentinel(row),
             )
             for row in found

@@ -10,7 +10,7 @@ from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.store import rows
-from kexbench.store.connection import Connection
+from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.port import (
     EXPORT_COLUMNS,
     HostKindRow,
@@ -26,10 +26,13 @@ COUNTED = "(run_id, job_id, case_id, invocation, attempt) IN (SELECT * FROM coun
 UNIT = "concat(job_id, '/', toString(invocation))"
 SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
 """What SubjectRow.name is."""
+ON_HOST_KIND = (
+    "({pool:String} = '' OR pool = {pool:String})"
+    f" AND ({{cpu_model:String}} = '' OR {HOST_KIND} = {{cpu_model:String}})"
+)
 SELECTED = (
-    """
-    ({pool:String} = '' OR pool = {pool:String})
-    AND ({cpu_model:String} = '' OR cpu_model = {cpu_model:String})
+    ON_HOST_KIND
+    + """
     AND (empty({libraries:Array(String)}) OR library IN {libraries:Array(String)})
     AND (empty({subjects:Array(String)}) OR """
     + SUBJECT
@@ -53,16 +56,17 @@ CELL = "case_id, library, version_key, source, build_profile"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
-class MeasuredTables(Connection):
+class MeasuredTables(HostTables):
     """The part of the store's port that tells of invocations."""
 
     def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
         """The row in `invocations` is written last: without it nothing of the rest counts."""
         measured_on = host or run.host
         assert measured_on is not None, "a run without a host of its own has attempts with one"
+        self._note_host(measured_on)
         self._insert("samples", rows.sample_rows(run, invocation, measured_on))
         self._insert("outcomes", rows.outcome_rows(run, invocation, measured_on))
-        self._insert("invocations", [rows.invocation_row(invocation)])
+        self._insert("invocations", [rows.invocation_row(invocation, measured_on)])
 
     def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
         found = self._query(
@@ -84,13 +88,13 @@ class MeasuredTables(Connection):
         """The host kinds with samples or outcomes, the one measured last first."""
         ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
         found = self._query(
-            "SELECT pool, cpu_model FROM ("
-            f"SELECT pool, cpu_model, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours} UNION ALL "
-            f"SELECT pool, cpu_model, measured_at FROM outcomes WHERE {ours}"
-            ") GROUP BY pool, cpu_model ORDER BY max(measured_at) DESC, pool, cpu_model",
+            f"SELECT pool, {HOST_KIND} AS host_kind FROM ("
+            f"SELECT pool, cpu_model, host_id, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours} UNION ALL "
+            f"SELECT pool, cpu_model, host_id, measured_at FROM outcomes WHERE {ours}"
+            ") GROUP BY pool, host_kind ORDER BY max(measured_at) DESC, pool, host_kind",
             {"run_id": run_id or ""},
         )
-        return [HostKindRow(**row) for row in found]
+        return [HostKindRow(row["pool"], row["host_kind"]) for row in found]
 
     def subjects(self) -> list[SubjectRow]:
         columns = ", ".join(rows.SUBJECT_COLUMNS)
@@ -176,9 +180,10 @@ class MeasuredTables(Connection):
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
         """Counted samples with their batch values, in the order of the table."""
-        columns = ", ".join(f"`{column}`" for column in EXPORT_COLUMNS)
+        told = {"build_profile": "build_profile_label", "cpu_model": HOST_KIND}
+        columns = ", ".join(f"{told.get(column, f'`{column}`')} AS `{column}`" for column in EXPORT_COLUMNS)
         query = (
-            f"SELECT {columns.replace('`build_profile`', 'build_profile_label AS `build_profile`')}"
+            f"SELECT {columns}"
             f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
             " ORDER BY library, version_key, case_id, run_id, job_id, invocation"
         )

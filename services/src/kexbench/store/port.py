@@ -29,7 +29,7 @@ class StoreError(Exception):
 
 @dataclass(frozen=True)
 class HostKindRow:
-    """`cpu_model` is a CPU model with its microcode, where that is known."""
+    """`cpu_model` is what makes hosts comparable: the model, and how it is set (domain.hosts.kind_of)."""
 
     pool: str
     cpu_model: str
@@ -139,7 +139,6 @@ class LevelRow:
     """The median over invocations."""
     spread: float
     """The standard deviation of invocations."""
-    host_ids: frozenset[str]
     to_sentinel: "SentinelLevel | None" = None
     """None where no invocation holds both."""
 

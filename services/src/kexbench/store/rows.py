@@ -14,7 +14,7 @@ from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
 from kexbench.domain.commits import HandledCommit
 from kexbench.domain.following import FollowedCommit
-from kexbench.domain.hosts import HostFacts
+from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import JobAttempt, Run, RunState
@@ -67,9 +67,9 @@ def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]
     ]
 
 
-def invocation_row(invocation: Invocation) -> Row:
+def invocation_row(invocation: Invocation, host: HostFacts) -> Row:
     return {
-        **_invocation_columns(invocation),
+        **_invocation_columns(invocation, host),
         "discarded_batches": invocation.discarded_batches,
         "preempted_batches": invocation.preempted_batches,
         "host_load": invocation.host_load.model_dump_json(),
@@ -130,6 +130,11 @@ def attempt_row(attempt: JobAttempt) -> Row:
     }
 
 
+def host_row(host: HostFacts, host_id: str | None = None) -> Row:
+    """`host_id`: as rows of an earlier release have it."""
+    return {"host_id": host_id or host.host_id, "kind": kind_of(host), "facts": host.model_dump_json()}
+
+
 def schedule_row(schedule: Schedule) -> Row:
     return {
         "name": schedule.name,
@@ -185,7 +190,7 @@ def _cell_columns(run: Run, invocation: Invocation, host: HostFacts, reference: 
     case = run.plan.case(invocation.case_id)
     pool = next(job.pool for job in run.plan.jobs if job.job_id == invocation.job_id)
     return {
-        **_invocation_columns(invocation),
+        **_invocation_columns(invocation, host),
         **_subject_columns(run.kits[reference]),
         **{column: getattr(case, column) for column in FIRST_FIELDS},
         "variation": canonical_json(case.variation) if case.variation else "",
@@ -208,13 +213,13 @@ def _subject_columns(kit: KitManifest) -> Row:
     }
 
 
-def _invocation_columns(invocation: Invocation) -> Row:
+def _invocation_columns(invocation: Invocation, host: HostFacts) -> Row:
     return {
         "run_id": invocation.run_id,
         "job_id": invocation.job_id,
         "case_id": invocation.case_id,
         "invocation": invocation.invocation,
         "attempt": invocation.attempt,
-        "host_id": invocation.host_id,
+        "host_id": host.host_id,
         "measured_at": datetime.fromisoformat(invocation.started_at),
     }

@@ -1,0 +1,43 @@
+"""The hosts that something was measured on, and which of them are one kind."""
+
+from kexbench.domain.hosts import HostFacts
+from kexbench.store import rows
+from kexbench.store.connection import Connection
+
+HOST_KIND = (
+    "transform(host_id,"
+    " (SELECT groupArray(host_id) FROM (SELECT host_id FROM hosts FINAL ORDER BY host_id)),"
+    " (SELECT groupArray(kind) FROM (SELECT kind FROM hosts FINAL ORDER BY host_id)), toString(cpu_model))"
+)
+"""SQL: the kind of the host that a sample or an outcome is of, as `domain.hosts.kind_of` tells it."""
+
+
+class HostTables(Connection):
+    """What of the store's port tells hosts apart."""
+
+    def _note_host(self, host: HostFacts) -> None:
+        """Before anything that was measured on it is written. Once in the life of this object is enough."""
+        if (row := rows.host_row(host))["host_id"] not in self._noted_hosts:
+            self._insert("hosts", [row])
+            self._noted_hosts.add(row["host_id"])
+
+    def _recognise_hosts(self) -> None:
+        """Take up hosts of releases that noted none, from runs and attempts, and tell all kinds as this release
+        does. What a kill leaves undone is done the next time."""
+        noted = self._query("SELECT host_id, kind, facts FROM hosts FINAL")
+        missing = "SELECT host_id FROM {} WHERE host_id NOT IN (SELECT host_id FROM hosts) GROUP BY host_id"
+        one_each = missing.format("invocations").replace("SELECT host_id", "SELECT any(run_id)", 1)
+        of_runs = self._query(
+            "SELECT DISTINCT host_id, JSONExtractRaw(run, 'host') AS facts"
+            " FROM invocations INNER JOIN (SELECT run_id, run FROM runs FINAL) AS told USING run_id"
+            f" WHERE run_id IN ({one_each}) AND JSONType(run, 'host') = 'Object'"
+        )
+        of_attempts = self._query(
+            "SELECT host_id, any(JSONExtractRaw(content, 'host')) AS facts FROM attempts"
+            f" WHERE host_id IN ({missing.format('attempts')}) GROUP BY host_id"
+        )
+        found = [
+            (row.get("kind"), rows.host_row(HostFacts.model_validate_json(row["facts"]), row["host_id"]))
+            for row in (*noted, *of_runs, *of_attempts)
+        ]
+        self._insert("hosts", [row for kind, row in found if row["kind"] != kind])
