@@ -216,7 +216,7 @@ def qualified(**pair_sds: float) -> Qualifications:
         row.model_copy(update={"library": library.rstrip("_"), "pair_sd": pair_sd})
         for library, pair_sd in pair_sds.items()
     ]
-    return Qualifications(host_kind=None, alpha=0.01, power=0.8, rows=rows)
+    return Qualifications(host_kind=None, mixed_pool=None, alpha=0.01, power=0.8, rows=rows)
 
 
 def a_resolving_plan(share: str) -> Plan:

@@ -72,6 +72,8 @@ function OneHost({ view: { host, pools, nodes, isolation } }: { view: HostView }
         facts={[
           ...(nodes.length > 0 ? onCluster : []),
           ["CPU", `${host.cpu_model}, ${host.architecture}`],
+          ["Family", known(host.cpu_family)],
+          ["Stepping", known(host.cpu_stepping)],
           ["CPUs", host.cpus],
           ["Memory", memory(host.memory_bytes)],
           ["Kernel", host.kernel],

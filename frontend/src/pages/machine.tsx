@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { Qualifications } from "@/api/generated";
 import { filtersOptions, qualificationsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
+import { MixedPoolNotice } from "@/components/MixedPoolNotice";
 import { abilityInWords, inOrder } from "@/components/machine-model";
 import { QualificationTable } from "@/components/QualificationTable";
 import { share } from "@/format";
@@ -44,6 +45,7 @@ export function MachinePage() {
           />
         </form>
       )}
+      {found.data?.mixed_pool && <MixedPoolNotice mixed={found.data.mixed_pool} />}
       {found.data ? (
         <Results found={found.data} />
       ) : found.isError ? (

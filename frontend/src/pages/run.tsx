@@ -14,6 +14,7 @@ import { CommitLine } from "@/components/CommitLine";
 import { EventSection } from "@/components/EventSection";
 import { FindCommit } from "@/components/FindCommit";
 import { HostSelect } from "@/components/HostSelect";
+import { MixedPoolNotice } from "@/components/MixedPoolNotice";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
 import { ReferenceSection } from "@/components/ReferenceSection";
 import { RunControls } from "@/components/RunControls";
@@ -79,6 +80,9 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <RunNote summary={summary} />
       <RunControls key={summary.run_id} run={run} heading={heading} />
       <SentinelNotice sentinel={run.sentinel} />
+      {run.mixed_pools.map((mixed) => (
+        <MixedPoolNotice key={mixed.pool} mixed={mixed} />
+      ))}
       <Cells run={run} search={search} />
       {questionsOf(run).map((question) => (
         <FindCommit

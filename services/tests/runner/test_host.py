@@ -83,7 +83,7 @@ def test_machines_that_differ_in_their_cores_or_settings_are_of_different_kinds(
     kinds = {name: kind_of(facts_of(files, tmp_path / name)) for name, files in different.items()}
     assert len(set(kinds.values())) == len(different)
     assert kinds["SMT on"] == (
-        "AMD EPYC 9R14, microcode 0xa101154, family 25/17, stepping 1, SMT on, turbo off, bare metal"
+        "AMD EPYC 9R14, microcode 0xa101154, turbo off, SMT on, bare metal, family 25/17, stepping 1"
     )
 
 

@@ -169,7 +169,7 @@ def test_attempts_are_read_of_a_job_or_of_the_whole_run(store: Store) -> None:
         for number in (1, 2)
     ]
     for tried in reversed(tries):
-        store.add_attempt(tried)
+        store.add_attempt(tried, "pool-a")
     assert store.attempts(run.run_id) == tries
     assert store.attempts(run.run_id, second) == [tried for tried in tries if tried.job_id == second]
     assert store.attempts("none", first) == []

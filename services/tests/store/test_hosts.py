@@ -82,7 +82,7 @@ def test_hosts_of_earlier_releases_are_recognised(dsn: str, database: str, monke
         measured_on(store, NODE)
         run = started(store, a_run("on-cluster", created_at=NOON + timedelta(days=1), host=None))
         attempt: JobAttempt = an_attempt(run, host=on_cluster)
-        store.add_attempt(attempt)
+        store.add_attempt(attempt, "pool-a")
         store.add_invocation(run, an_invocation(run, cpu_ns={ONE: 20.0}, host=on_cluster), on_cluster)
     store.migrate()
     assert dict(histories(store)) == {kind_of(on_cluster): [20], kind_of(NODE): [10]}

@@ -1507,6 +1507,12 @@ export type RunDetail = {
      */
     hosts: Array<HostView>;
     /**
+     * Mixed Pools
+     *
+     * those of the run's pools whose nodes it found not comparable
+     */
+    mixed_pools: Array<MixedPool>;
+    /**
      * that the cells are of; null while nothing is stored
      */
     host_kind: HostKind | null;
@@ -2079,6 +2085,42 @@ export type KitManifest = {
      * that it was built from; null where it is of no commit
      */
     commit?: LibraryCommit | null;
+};
+
+/**
+ * NodesOfKind
+ *
+ * Nodes of a pool that are comparable with each other.
+ */
+export type NodesOfKind = {
+    /**
+     * Nodes
+     */
+    nodes: Array<string>;
+    /**
+     * Traits
+     *
+     * what they are told apart by from the pool's other nodes
+     */
+    traits: Array<string>;
+};
+
+/**
+ * MixedPool
+ *
+ * A pool with nodes of several host kinds: their numbers are kept apart, so each kind has fewer.
+ */
+export type MixedPool = {
+    /**
+     * Pool
+     */
+    pool: string;
+    /**
+     * Kinds
+     *
+     * two or more; the one with most nodes first
+     */
+    kinds: Array<NodesOfKind>;
 };
 
 /**
@@ -2682,6 +2724,10 @@ export type QueueEntry = {
  */
 export type Qualifications = {
     host_kind: HostKind | null;
+    /**
+     * where the pool's nodes, as jobs of the last week found them, are not comparable; else null
+     */
+    mixed_pool: MixedPool | null;
     /**
      * Alpha
      */

@@ -23,6 +23,7 @@ from kexbench.api.lab_models import (
     ScalingLine,
     ScalingPoint,
 )
+from kexbench.api.mixed import mixed_pool
 from kexbench.api.models import CaseView, Estimate, HostKind
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
 from kexbench.domain.cases import Case
@@ -71,7 +72,8 @@ def qualifications(
     """What the newest A/A run of each case proved on a host kind: a kit beside itself, and relinks of one source."""
     kind = host_kind(store, pool, cpu_model)
     found = qualified(store, kind, invocations) if kind else []
-    return Qualifications(host_kind=kind, alpha=ALPHA, power=POWER, rows=found)
+    mixed = mixed_pool(kind.pool, store.nodes(kind.pool).items()) if kind else None
+    return Qualifications(host_kind=kind, mixed_pool=mixed, alpha=ALPHA, power=POWER, rows=found)
 
 
 def qualified(

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from kexbench.api.answer import Answer
+from kexbench.api.mixed import MixedPool
 from kexbench.api.models import CaseView, Estimate, HostKind, SubjectView
 
 
@@ -67,6 +68,9 @@ class Qualifications(Answer):
     """Newest first by library and case; empty until `kexbench qualify` ran on this host kind."""
 
     host_kind: HostKind | None
+    mixed_pool: MixedPool | None = Field(
+        description="where the pool's nodes, as jobs of the last week found them, are not comparable; else null"
+    )
     alpha: float
     power: float
     rows: list[QualificationRow]

@@ -15,6 +15,7 @@ from kexbench.api.comparing import chosen, sentinels
 from kexbench.api.controls import controls_of
 from kexbench.api.dependencies import HasQueue, TheStore
 from kexbench.api.metrics import metric_views
+from kexbench.api.mixed import MixedPool, mixed_pool
 from kexbench.api.models import (
     CaseView,
     Cell,
@@ -28,7 +29,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
 from kexbench.api.together import measured_together
-from kexbench.domain.hosts import is_named, kind_of
+from kexbench.domain.hosts import HostFacts, is_named, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
@@ -128,7 +129,7 @@ def run(
 ) -> RunDetail:
     """One run: its facts, state and all its cells for one metric on one host kind, by default the one measured last."""
     found = known_run(store, run_id)
-    progress = store.progress([run_id]).get(run_id)
+    progress, attempts = store.progress([run_id]).get(run_id), store.attempts(run_id)
     kinds = [HostKind(**vars(kind)) for kind in store.host_kinds(run_id)]
     kind = _fitting(kinds, pool, cpu_model)
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
@@ -140,7 +141,8 @@ def run(
         controls=controls_of(found, progress) if has_queue and progress else [],
         spec_text=found.spec_text,
         measure=found.plan.measure,
-        hosts=_hosts(store, found),
+        hosts=_hosts(found, attempts),
+        mixed_pools=_mixed_pools(found, attempts),
         host_kind=kind,
         host_kinds=kinds,
         cases=[CaseView.of(case) for case in found.plan.cases],
@@ -172,12 +174,21 @@ def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outco
     )
 
 
-def _hosts(store: Store, run: Run) -> list[HostView]:
+def _mixed_pools(run: Run, attempts: list[JobAttempt]) -> list[MixedPool]:
+    nodes: dict[str, list[tuple[str, HostFacts]]] = defaultdict(list)
+    for attempt in attempts:
+        if job := run.job(attempt.job_id):
+            nodes[job.pool].append((attempt.node, attempt.host))
+    found = (mixed_pool(pool, nodes[pool]) for pool in run.plan.pools)
+    return [mixed for mixed in found if mixed]
+
+
+def _hosts(run: Run, tried: list[JobAttempt]) -> list[HostView]:
     """Machines that are alike in every recorded fact are one."""
     if run.host:
         return [HostView(host=run.host, pools=list(run.plan.pools), nodes=[], isolation=[])]
     attempts: dict[str, list[JobAttempt]] = defaultdict(list)
-    for attempt in store.attempts(run.run_id):
+    for attempt in tried:
         attempts[attempt.host.host_id].append(attempt)
     pools = {job.job_id: job.pool for job in run.plan.jobs}
     return [

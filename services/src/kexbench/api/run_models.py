@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from kexbench.api.answer import Answer
+from kexbench.api.mixed import MixedPool
 from kexbench.api.models import CaseView, Cell, HostKind, SubjectView
 from kexbench.api.reference_models import ReferenceView
 from kexbench.domain.commits import Commit
@@ -85,6 +86,7 @@ class RunDetail(Answer):
     spec_text: str
     measure: Measure
     hosts: list[HostView]
+    mixed_pools: list[MixedPool] = Field(description="those of the run's pools whose nodes it found not comparable")
     host_kind: HostKind | None = Field(description="that the cells are of; null while nothing is stored")
     host_kinds: list[HostKind] = Field(description="that the run has numbers of")
     cases: list[CaseView]

@@ -80,12 +80,13 @@ def put_attempt(
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "the attempt is of another run, job or number")
     if (tried.pod_uid, tried.node) != (caller.pod_uid, caller.node):
         raise ProblemError(HTTPStatus.FORBIDDEN, f"the token is of pod {caller.pod} on node {caller.node}")
-    if known_run(store, run_id).job(job_id) is None:
+    job = known_run(store, run_id).job(job_id)
+    if job is None:
         raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} has no job {job_id}")
     with _one_at_a_time:
         known = _attempt(store, run_id, job_id, attempt)
         if known is None:
-            store.add_attempt(tried)
+            store.add_attempt(tried, job.pool)
             return
     if known.pod_uid != tried.pod_uid:
         detail = f"attempt {attempt} at job {job_id} is pod {known.pod}'s"

@@ -40,16 +40,17 @@ class HostFacts(BaseModel):
 
 
 class HostTrait(StrEnum):
-    """What hosts are told apart by, as people read it."""
+    """What hosts are told apart by, as people read it: in this order, since lists are narrow and machines of one name
+    seldom differ in what stands last."""
 
     CPU = "CPU"
     MICROCODE = "microcode"
-    FAMILY = "family"
-    STEPPING = "stepping"
-    SMT = "SMT"
     GOVERNOR = "governor"
     TURBO = "turbo"
+    SMT = "SMT"
     VIRTUALISATION = "virtualisation"
+    FAMILY = "family"
+    STEPPING = "stepping"
 
 
 def comparable(host: HostFacts) -> dict[HostTrait, str]:
@@ -60,12 +61,12 @@ def comparable(host: HostFacts) -> dict[HostTrait, str]:
     traits = {
         HostTrait.CPU: host.cpu_model,
         HostTrait.MICROCODE: host.microcode and f"microcode {host.microcode}",
-        HostTrait.FAMILY: host.cpu_family and f"family {host.cpu_family}",
-        HostTrait.STEPPING: host.cpu_stepping and f"stepping {host.cpu_stepping}",
-        HostTrait.SMT: host.smt is not None and f"SMT {on_or_off[host.smt]}",
         HostTrait.GOVERNOR: host.governor and f"governor {host.governor}",
         HostTrait.TURBO: host.turbo is not None and f"turbo {on_or_off[host.turbo]}",
+        HostTrait.SMT: host.smt is not None and f"SMT {on_or_off[host.smt]}",
         HostTrait.VIRTUALISATION: _virtualisation(host),
+        HostTrait.FAMILY: host.cpu_family and f"family {host.cpu_family}",
+        HostTrait.STEPPING: host.cpu_stepping and f"stepping {host.cpu_stepping}",
     }
     return {trait: words for trait, words in traits.items() if words}
 
@@ -80,11 +81,14 @@ def is_named(kind: str, told: str) -> bool:
     return f"{kind}, ".startswith(f"{told}, ")
 
 
-def differing(hosts: Iterable[HostFacts]) -> dict[HostTrait, tuple[str, ...]]:
-    """The traits in which some hosts differ, each with the values there are, `not known` among them."""
-    found = [comparable(host) for host in hosts]
-    values = {trait: tuple(dict.fromkeys(one.get(trait, f"{trait} not known") for one in found)) for trait in HostTrait}
-    return {trait: several for trait, several in values.items() if len(several) > 1}
+def differing(hosts: Iterable[HostFacts]) -> tuple[HostTrait, ...]:
+    """The traits in which some hosts are not alike."""
+    found = list(hosts)
+    return tuple(trait for trait in HostTrait if len({trait_of(host, trait) for host in found}) > 1)
+
+
+def trait_of(host: HostFacts, trait: HostTrait) -> str:
+    return comparable(host).get(trait, f"{trait} not known")
 
 
 def _virtualisation(host: HostFacts) -> str | None:

@@ -21,6 +21,16 @@ class HostTables(Connection):
             self._insert("hosts", [row])
             self._noted_hosts.add(row["host_id"])
 
+    def nodes(self, pool: str) -> dict[str, HostFacts]:
+        found = self._query(
+            "SELECT JSONExtractString(content, 'node') AS node,"
+            " argMax(JSONExtractRaw(content, 'host'), started_at) AS facts FROM attempts WHERE pool = {pool:String}"
+            " AND started_at > (SELECT max(started_at) FROM attempts WHERE pool = {pool:String}) - INTERVAL 7 DAY"
+            " GROUP BY node ORDER BY node",
+            {"pool": pool},
+        )
+        return {row["node"]: HostFacts.model_validate_json(row["facts"]) for row in found}
+
     def _recognise_hosts(self) -> None:
         """Take up hosts of releases that noted none, from runs and attempts, and tell all kinds as this release
         does. What a kill leaves undone is done the next time."""

@@ -119,13 +119,14 @@ def runs_of(found: Iterable[Row]) -> list[Run]:
     return runs
 
 
-def attempt_row(attempt: JobAttempt) -> Row:
+def attempt_row(attempt: JobAttempt, pool: str) -> Row:
     return {
         "run_id": attempt.run_id,
         "job_id": attempt.job_id,
         "attempt": attempt.attempt,
         "host_id": attempt.host.host_id,
         "started_at": attempt.started_at,
+        "pool": pool,
         "content": attempt.model_dump_json(),
     }
 

@@ -42,8 +42,8 @@ class RunTables(Connection):
             row = {**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt), "number": number}
             self._insert("run_events", [row])
 
-    def add_attempt(self, attempt: JobAttempt) -> None:
-        self._insert("attempts", [rows.attempt_row(attempt)])
+    def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
+        self._insert("attempts", [rows.attempt_row(attempt, pool)])
 
     def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
         found = self._query(
