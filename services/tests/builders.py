@@ -188,6 +188,7 @@ def an_invocation(
     preempted_batches: int = 0,
     timers: Mapping[str, Timer] | None = None,
     host: HostFacts = HOST,
+    load: HostLoad = QUIET,
 ) -> Invocation:
     """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's."""
     job = next(job for job in run.plan.jobs if number in job.numbers)
@@ -200,7 +201,7 @@ def an_invocation(
         case_id=case_id,
         invocation=number,
         host_id=host.host_id,
-        host_load=QUIET,
+        host_load=load,
         started_at=(run.created_at + timedelta(minutes=1, seconds=number)).isoformat(timespec="milliseconds"),
         preempted_batches=preempted_batches,
         negotiated={

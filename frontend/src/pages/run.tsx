@@ -21,10 +21,11 @@ import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
+import { SiblingNotice } from "@/components/SiblingNotice";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { useResolved } from "@/components/use-resolved";
-import { count, dateTime } from "@/format";
+import { count, dateTime, share } from "@/format";
 import { exportPath, paths } from "@/paths";
 import type { RunSearch } from "@/search";
 import { Facts, Lines } from "@/ui/Fields";
@@ -80,6 +81,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <RunNote summary={summary} />
       <RunControls key={summary.run_id} run={run} heading={heading} />
       <SentinelNotice sentinel={run.sentinel} />
+      <SiblingNotice sibling={run.sibling} />
       {run.mixed_pools.map((mixed) => (
         <MixedPoolNotice key={mixed.pool} mixed={mixed} />
       ))}
@@ -115,10 +117,14 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
 function RunFacts({ run }: { run: RunDetail }) {
   const { summary, measure } = run;
   const ended: [string, string][] = isOpen(summary.state) ? [] : [["Ended", dateTime(summary.state_at)]];
+  const beside: [string, string][] = run.sibling
+    ? [["Core’s other thread", `busy for ${share(run.sibling.busy_share)}`]]
+    : [];
   const measured: [string, ReactNode][] = [
     ["Batches repeated", `${run.discarded_batches} after a context switch`],
     ["Batches kept", `${run.preempted_batches} although preempted`],
     ["Sentinel", sentinelFact(run.sentinel)],
+    ...beside,
     ["Clocks", <Lines key="clocks" lines={timerLines(run.timers)} />],
   ];
   return (

@@ -17,7 +17,20 @@ from kexbench.domain.samples import OutcomeKind
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS
 from tests.api.conftest import SECRET, ClientOf, assert_problem
-from tests.builders import ECDSA, HOST, NOON, REFERENCE, RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
+from tests.builders import (
+    ECDSA,
+    HOST,
+    NOON,
+    QUIET,
+    REFERENCE,
+    RSA,
+    SPEC,
+    a_kit,
+    a_run,
+    an_event,
+    an_invocation,
+    an_outcome,
+)
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 
@@ -31,6 +44,31 @@ def measured(store: ClickHouseStore, run: Run, one: float = 1000, two: float = 1
             store.add_invocation(run, invocation)
     store.add_event(an_event(run, RunState.FINISHED, seconds=99))
     return run
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ((None, None), None),
+        ((0.0, 0.02), {"busy_share": 0.01, "disturbs": False}),
+        ((0.5, 0.25), {"busy_share": 0.375, "disturbs": True}),
+        ((None, 0.5), {"busy_share": 0.5, "disturbs": True}),
+    ],
+    ids=["no sibling", "idle", "busy", "looked at once"],
+)
+def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
+    shares: tuple[float | None, ...], told: object, client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    for number, share in enumerate(shares):
+        load = QUIET.model_copy(update={"sibling_busy_share": share})
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns={"fake@1.0": 1}, load=load))
+    again = an_invocation(
+        run, cpu_ns={"fake@1.0": 1}, attempt=2, load=QUIET.model_copy(update={"sibling_busy_share": 1})
+    )
+    empty_store.add_invocation(run, again)
+    assert client.get(f"/runs/{run.run_id}").json()["sibling"] == told
 
 
 def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:

@@ -102,6 +102,38 @@ def test_shares_of_a_busy_while_lie_between_nothing_and_all() -> None:
     assert load.steal_share is None or 0 <= load.steal_share <= 1
 
 
+def test_how_busy_the_other_thread_of_the_measuring_core_was_is_told_for_each_while(tmp_path: Path) -> None:
+    def passes(busy: int, idle: int) -> None:
+        (tmp_path / "proc").mkdir(exist_ok=True)
+        (tmp_path / "proc/stat").write_text(
+            f"cpu  0 0 0 0 0 0 0 0\ncpu3 9 0 0 9 0 0 0 0\ncpu7 {busy} 0 0 {idle} 0 0 0 0\n"
+        )
+
+    passes(0, 0)
+    meter = LoadMeter((7,), Tree(tmp_path))
+    passes(25, 75)
+    assert meter.read().sibling_busy_share == 0.25
+    passes(25, 175)
+    assert meter.read().sibling_busy_share == 0
+    assert meter.read().sibling_busy_share is None, "no time has passed"
+    assert LoadMeter((), Tree(tmp_path)).read().sibling_busy_share is None
+
+
+def test_the_runner_keeps_off_the_measuring_core_where_it_can() -> None:
+    assert split_cpus({0, 1, 2, 3}, {3, 1}) == Cpus(3, (0, 1, 2), (1,))
+    assert split_cpus({0, 1, 2, 3}, {3, 1}).runners == (0, 2)
+    assert split_cpus({1, 3}, {3, 1}).runners == (1,)
+    assert split_cpus({0, 3}, {3, 1}) == Cpus(3, (0,), (1,))
+    assert split_cpus({0, 3}).runners == (0,)
+
+
+def test_a_second_thread_has_a_core_of_its_own_where_it_can() -> None:
+    cpus = Cpus(3, (0, 1, 2), (2,))
+    assert cpus.pin(2) == ("--cpus", "1,3")
+    assert cpus.pin(3) == ("--cpus", "0,1,3")
+    assert cpus.pin(4) == ("--cpus", "0,1,2,3")
+
+
 def test_the_workers_have_a_cpu_of_their_own_where_there_are_two() -> None:
     assert split_cpus({0, 1, 5}) == Cpus(5, (0, 1))
     assert split_cpus({3}) == Cpus(None)

@@ -613,6 +613,26 @@ export type Skipped = {
 };
 
 /**
+ * SiblingView
+ *
+ * The other threads of the core that measured.
+ */
+export type SiblingView = {
+    /**
+     * Busy Share
+     *
+     * 0 to 1; on average over the run's invocations
+     */
+    busy_share: number;
+    /**
+     * Disturbs
+     *
+     * more than a CPU that nobody uses: what ran there slowed the measuring
+     */
+    disturbs: boolean;
+};
+
+/**
  * SeriesPoint
  */
 export type SeriesPoint = {
@@ -1545,6 +1565,10 @@ export type RunDetail = {
      * Cells
      */
     cells: Array<Cell>;
+    /**
+     * null where the core has one thread, or nobody looked
+     */
+    sibling: SiblingView | null;
     reference: ReferenceView | null;
     /**
      * null where the run has none

@@ -23,7 +23,10 @@ from kexbench.uplink import Refused, Uplink
 _TAKEN = 409
 _ENDED = (CANCELLED, -signal.SIGTERM)
 """The runner's statuses after SIGTERM; the second one before it listens, when nothing is measured yet."""
-REMEDY = "give nodes the static CPU manager and pods whole CPUs, or say isolation: best-effort in the spec"
+REMEDY = (
+    "give nodes the static CPU manager with whole cores only, and pods whole CPUs, "
+    "or say isolation: best-effort in the spec"
+)
 
 
 class NotIsolated(Exception):

@@ -27,9 +27,9 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
-from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView
+from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView, SiblingView
 from kexbench.api.together import measured_together
-from kexbench.domain.hosts import HostFacts, is_named, kind_of
+from kexbench.domain.hosts import IDLE_SIBLING, HostFacts, is_named, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
@@ -152,6 +152,7 @@ def run(
         metric=metric,
         cells=cells_of(store, selection, samples, outcomes),
         sentinel=sentinel_view(store, found, kind),
+        sibling=_sibling(store, run_id),
         timers=store.timers(run_id),
         reference=reference_view(store, found, kind),
         discarded_batches=progress.discarded_batches if progress else 0,
@@ -172,6 +173,11 @@ def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outco
         store.harness_versions(run_ids) if pairs else {},
         together,
     )
+
+
+def _sibling(store: Store, run_id: str) -> SiblingView | None:
+    share = store.sibling_busy_share(run_id)
+    return None if share is None else SiblingView(busy_share=share, disturbs=share > IDLE_SIBLING)
 
 
 def _mixed_pools(run: Run, attempts: list[JobAttempt]) -> list[MixedPool]:

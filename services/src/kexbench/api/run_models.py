@@ -77,6 +77,13 @@ class HostView(Answer):
     isolation: list[Isolation] = Field(description="what CPUs jobs were found to have there; on a cluster")
 
 
+class SiblingView(Answer):
+    """The other threads of the core that measured."""
+
+    busy_share: float = Field(description="0 to 1; on average over the run's invocations")
+    disturbs: bool = Field(description="more than a CPU that nobody uses: what ran there slowed the measuring")
+
+
 class RunDetail(Answer):
     """Everything about one run: what was planned, on what, and all its cells for one metric on one host kind."""
 
@@ -95,6 +102,7 @@ class RunDetail(Answer):
     kits: dict[str, KitManifest]
     metric: Metric
     cells: list[Cell]
+    sibling: SiblingView | None = Field(description="null where the core has one thread, or nobody looked")
     reference: ReferenceView | None
     sentinel: SentinelView | None = Field(description="null where the run has none")
     timers: dict[str, Timer] = Field(description="what reading the clocks cost, by the subject's reference")

@@ -100,6 +100,10 @@ def _virtualisation(host: HostFacts) -> str | None:
     return host.virtualisation and f"on {host.virtualisation}"
 
 
+IDLE_SIBLING = 0.05
+"""Of the time: what the kernel does on a CPU that nobody uses stays far below."""
+
+
 class HostLoad(BaseModel):
     """How busy the machine was during an invocation; shares are of all CPU time in between."""
 
@@ -108,3 +112,6 @@ class HostLoad(BaseModel):
     load_average_1m: Finite
     steal_share: Finite | None = Field(None, description="0 to 1; time the hypervisor gave to others")
     busy_share: Finite | None = Field(None, description="0 to 1")
+    sibling_busy_share: Finite | None = Field(
+        None, description="0 to 1; of the measuring core's other threads alone, null where it has none"
+    )

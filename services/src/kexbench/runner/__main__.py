@@ -30,7 +30,8 @@ def main(arguments: list[str]) -> int:
         return 2
     stop = _StopFlag()
     try:
-        for progress in measure_job(ticket, claim_cpus(), log, LoadMeter().read, stop.is_set):
+        cpus = claim_cpus()
+        for progress in measure_job(ticket, cpus, log, LoadMeter(cpus.siblings).read, stop.is_set):
             print(json.dumps({"case_id": progress.case_id, "done": progress.done}), flush=True)
     except CutShort as cut:
         print(f"somebody ends the workers: {cut}; see the machine's log for who, then resume the run", file=sys.stderr)

@@ -2,13 +2,14 @@
 
 import os
 import platform
+from collections.abc import Collection
 
 import psutil
 
 from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.runner.arm import arm_core
 from kexbench.runner.cpus import split_cpus
-from kexbench.runner.tree import CPU, Tree, cpuinfo, governor_of, hypervisor_of, turbo_of
+from kexbench.runner.tree import CPU, Tree, cpuinfo, governor_of, hypervisor_of, ticks_of, turbo_of
 
 
 def read_host_facts(tree: Tree | None = None) -> HostFacts:
@@ -36,10 +37,14 @@ def read_host_facts(tree: Tree | None = None) -> HostFacts:
 
 
 class LoadMeter:
-    """Shares of stolen and busy time since the meter was last read."""
+    """Shares of stolen and busy time since the meter was last read, of all CPUs, and of the measuring core's other
+    threads (`siblings`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, siblings: Collection[int] = (), tree: Tree | None = None) -> None:
+        self._tree = tree or Tree()
+        self._siblings = siblings
         self._last = psutil.cpu_times()
+        self._last_ticks = self._ticks()
 
     def read(self) -> HostLoad:
         now, last = psutil.cpu_times(), self._last
@@ -52,7 +57,22 @@ class LoadMeter:
             load_average_1m=psutil.getloadavg()[0],
             steal_share=round(steal / total, 4) if total > 0 else None,
             busy_share=round(1 - idle / total, 4) if total > 0 else None,
+            sibling_busy_share=self._sibling_busy_share(),
         )
+
+    def _ticks(self) -> list[list[int]]:
+        """Of each sibling that is shown."""
+        found = ticks_of(self._tree.text("proc/stat") or "") if self._siblings else {}
+        return [found[name] for cpu in self._siblings if (name := f"cpu{cpu}") in found]
+
+    def _sibling_busy_share(self) -> float | None:
+        ticks, last = self._ticks(), self._last_ticks
+        self._last_ticks = ticks
+        if len(ticks) != len(last):
+            return None
+        passed = [now - before for two in zip(ticks, last, strict=True) for now, before in zip(*two, strict=True)]
+        total, idle = sum(passed), sum(passed[3::8]) + sum(passed[4::8])
+        return round(1 - idle / total, 4) if total > 0 else None
 
 
 def memory_kills() -> int | None:

@@ -53,6 +53,13 @@ def cpuinfo(tree: Tree, cpu: int) -> dict[str, str]:
     return next((block for block in blocks if block.get("processor") == str(cpu)), blocks[0])
 
 
+def ticks_of(stat: str) -> dict[str, list[int]]:
+    """From the text of /proc/stat, of all CPUs together (`cpu`) and of each (`cpu3`): ticks spent as user, nice,
+    system, idle, iowait, irq, softirq and stolen. Guest time, behind them, is part of user time."""
+    lines = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
+    return {name: [int(value) for value in values[:8]] for name, *values in lines if len(values) >= 8}
+
+
 def siblings_of(tree: Tree, cpu: int) -> frozenset[int] | None:
     """The online CPUs that share a CPU's core, with itself."""
     return tree.cpus(f"{CPU}/cpu{cpu}/topology/thread_siblings_list") or None

@@ -153,6 +153,15 @@ class MeasuredTables(HostTables):
         )
         return _TIMERS.validate_json(next((row["newest"] for row in found), "{}"))
 
+    def sibling_busy_share(self, run_id: str) -> float | None:
+        found = self._query(
+            "SELECT avg(JSONExtractFloat(host_load, 'sibling_busy_share')) AS share FROM invocations FINAL"
+            f" WHERE run_id = {{run_id:String}} AND {COUNTED}"
+            " AND JSONType(host_load, 'sibling_busy_share') IN ('Double', 'Int64', 'UInt64') HAVING count() > 0",
+            {"run_id": run_id},
+        )
+        return next((row["share"] for row in found), None)
+
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
         """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
         found = self._query(

@@ -22,7 +22,7 @@ _REMEDIES = (
     (r"exit code 3\)", f"its pod was ended while it measured, {RETRIES + 1} times: look who deletes pods on its node"),
     (
         r"exit code 4\)",
-        "its CPUs were not its own: set the static CPU manager on the nodes, or isolation: best-effort in the spec",
+        "its cores were not its own: set the static CPU manager on the nodes, or isolation: best-effort in the spec",
     ),
     (r"exit code 5\)", "the API refused it: look at the log of the API"),
     (r"OOMKilled|exit code 137\)", "it ran out of memory: give the pool more"),

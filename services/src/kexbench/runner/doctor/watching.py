@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from kexbench.runner.tree import ticks_of
+
 WATCHED_S = 1.0
 SPIN_NS = 200_000_000
 CLOCK_TRIES, CLOCK_READINGS = 100, 100
@@ -60,25 +62,19 @@ def watch(measuring_cpu: int | None) -> Watched:
 
 def busy_between(before: str, after: str, own_s: float, cpu: int | None) -> Busyness | None:
     """From two texts of /proc/stat. None where they cannot be read or no time has passed."""
-    first, second = _ticks(before), _ticks(after)
+    first, second = ticks_of(before), ticks_of(after)
     lines = ["cpu", "cpu" if cpu is None else f"cpu{cpu}"]
     if any(name not in ticks for name in lines for ticks in (first, second)):
         return None
     shares = []
     for name in lines:
-        # user nice system idle iowait irq softirq steal; guest time, behind them, is part of user time.
-        passed = [end - start for start, end in zip(first[name][:8], second[name][:8], strict=True)]
+        passed = [end - start for start, end in zip(first[name], second[name], strict=True)]
         total = sum(passed)
         if total <= 0:
             return None
         shares.append(((total - passed[3] - passed[4] - passed[7]) / total, passed[7] / total, total))
     own = own_s * os.sysconf("SC_CLK_TCK") / shares[0][2]
     return Busyness(max(0.0, shares[0][0] - own), shares[1][0], shares[0][1])
-
-
-def _ticks(text: str) -> dict[str, list[int]]:
-    lines = [line.split() for line in text.splitlines() if line.startswith("cpu")]
-    return {name: [int(value) for value in values] for name, *values in lines if len(values) >= 8}
 
 
 def _proc_stat() -> str:
