@@ -196,6 +196,20 @@ def test_it_is_fixed_in_the_version_that_goes_back_and_not_in_one_that_goes_half
     assert actions == [AlertAction.RAISED, AlertAction.FIXED]
 
 
+def test_what_was_told_of_a_host_by_fewer_facts_is_found_fixed_on_it(lab: Lab) -> None:
+    """As an alert of an earlier release is."""
+    lab.costs |= {"1.2": {"_dhe-rsa": 1.002}}
+    lab.measured(a_spec())
+    lab.settle()
+    assert {cell.cpu_model for cell in lab.alerts()[0].cells} == {HOST.cpu_model}
+    told = {"host_id": HOST.host_id, "kind": f"{HOST.cpu_model}, bare metal", "facts": HOST.model_dump_json()}
+    lab.store._insert("hosts", [told])
+    lab.measured(a_spec(subjects="1.1, 1.2"))
+    lab.settle()
+    (alert,) = lab.alerts()
+    assert (alert.status, alert.fixed_in) == ("fixed", "1.2")
+
+
 def test_a_fix_that_was_judged_before_the_alert_was_raised_is_seen_too(lab: Lab) -> None:
     lab.measured(a_spec())
     lab.advance()

@@ -82,13 +82,16 @@ def test_a_planted_step_is_a_change_point_at_its_version(
     assert change_points(client, metric="server_cpu_ns")[0]["index"] == 6
 
 
-@pytest.mark.parametrize("frozen", [None, "3.0.2"], ids=["alone", "with a sentinel"])
+@pytest.mark.parametrize(
+    ("frozen", "slower"), [(None, 1), ("3.0.2", 1), ("3.0.2", 1.2)], ids=["alone", "with a sentinel", "a slower node"]
+)
 def test_a_step_is_found_across_a_node_that_was_recycled(
-    frozen: str | None, client: httpx.Client, empty_store: ClickHouseStore
+    frozen: str | None, slower: float, client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:
-    measured(empty_store, "one", VERSIONS[:6], frozen=frozen)
-    measured(empty_store, "two", VERSIONS[6:], day=1, frozen=frozen, host=RECYCLED)
-    assert [found["index"] for found in change_points(client)] == [6]
+    """How the new node differs from the old one is in the sentinel too."""
+    measured(empty_store, "one", VERSIONS[:4], frozen=frozen)
+    measured(empty_store, "two", VERSIONS[4:], day=1, frozen=frozen, host=RECYCLED, slower=slower)
+    assert [(found["index"], round(found["ratio"], 2)) for found in change_points(client)] == [(6, 1.05)]
 
 
 def test_nothing_is_compared_across_another_way_of_measuring(

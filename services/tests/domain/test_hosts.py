@@ -2,7 +2,7 @@
 
 import pytest
 
-from kexbench.domain.hosts import HostFacts, HostTrait, differing, is_named, kind_of, trait_of
+from kexbench.domain.hosts import HostFacts, HostTrait, differing, kind_of, meant_by, trait_of
 from tests.builders import HOST
 
 KNOWN = HOST.model_copy(
@@ -52,12 +52,15 @@ def test_what_is_not_known_of_a_host_is_told_as_such() -> None:
     assert differing([KNOWN, KNOWN]) == ()
 
 
-def test_a_kind_is_meant_by_its_first_traits() -> None:
-    kind = kind_of(KNOWN)
-    meant = (kind, "Example CPU 9000", "Example CPU 9000, microcode 0xa101154")
-    assert [is_named(kind, told) for told in meant] == [True] * 3
-    others = ("Example CPU 900", "Example CPU 9000, microcode 0xa10115", f"{kind}, more", "")
-    assert [is_named(kind, told) for told in others] == [False] * 4
+def test_a_kind_is_meant_by_its_first_traits_where_none_is_meant_in_full() -> None:
+    kind, other = kind_of(KNOWN), kind_of(KNOWN.model_copy(update={"governor": "powersave"}))
+    kinds = ("Example CPU 90000", kind, other)
+    assert meant_by(kind, kinds) == (kind,)
+    for told in ("Example CPU 9000", "Example CPU 9000, microcode 0xa101154"):
+        assert meant_by(told, kinds) == (kind, other)
+        assert meant_by(told, (*kinds, told)) == (told,)
+    for told in ("Example CPU 900", "Example CPU 9000, microcode 0xa10115", f"{kind}, more", ""):
+        assert meant_by(told, kinds) == ()
 
 
 def test_an_arm_machine_recorded_without_its_core_is_not_taken_for_bare_metal() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from kexbench.api.judging import HostCase, JudgedCells, cause_of, chained, has_recovered, host_case
 from kexbench.api.screening import cells_between
-from kexbench.domain.alerts import Alert
+from kexbench.domain.alerts import Alert, AlertCell
+from kexbench.domain.hosts import meant_by
 from kexbench.domain.judgements import JudgedUpgrade
 from kexbench.domain.kits import Library
 from kexbench.domain.upgrades import Move, UpgradeEnd
@@ -23,6 +24,17 @@ class Moves:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[tuple[str, str, str], JudgedCells] = {}
+
+    def known_as(self, cells: Iterable[AlertCell]) -> tuple[AlertCell, ...]:
+        """An alert's cells on the host kinds there are: one of an earlier release names a host by fewer facts."""
+        kinds: dict[str, list[str]] = defaultdict(list)
+        for kind in self._store.host_kinds():
+            kinds[kind.pool].append(kind.cpu_model)
+        return tuple(
+            cell.model_copy(update={"cpu_model": cpu_model})
+            for cell in cells
+            for cpu_model in meant_by(cell.cpu_model, kinds[cell.pool])
+        )
 
     def between(self, library: Library, before: str, after: str, *, interleaved: bool = False) -> dict[HostCase, Move]:
         """Of two subjects, by their names; only where they were `interleaved`, or otherwise too."""
@@ -47,7 +59,8 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[JudgedUpgrade], rele
             behind[upgrade.before.subject][upgrade.after.subject] = upgrade.after
             if cause_of(library, upgrade.before, upgrade.after) == alert.cause:
                 begins[upgrade.after.subject].add(upgrade.before.subject)
-    regression: _Since = {host_case(cell): (cell.move,) for cell in alert.cells}
+    cells = moves.known_as(alert.cells)
+    regression: _Since = {host_case(cell): (cell.move,) for cell in cells}
     ahead = deque((after, befores, regression) for after, befores in begins.items())
     seen = set(begins)
     while ahead and len(seen) <= MOST_VERSIONS:
@@ -59,7 +72,7 @@ def fixed_in(moves: Moves, alert: Alert, upgrades: Iterable[JudgedUpgrade], rele
             step = moves.between(library, subject, name)
             led = {key: (*before, step[key]) for key, before in since.items() if key in step}
             led |= _directly(moves, library, befores, name, regression)
-            if has_recovered({key: chained(parts) for key, parts in led.items()}, alert.cells, relevant):
+            if has_recovered({key: chained(parts) for key, parts in led.items()}, cells, relevant):
                 return end.version
             ahead.append((name, befores, led))
     return None

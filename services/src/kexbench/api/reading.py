@@ -29,7 +29,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView, SiblingView
 from kexbench.api.together import measured_together
-from kexbench.domain.hosts import IDLE_SIBLING, HostFacts, is_named, kind_of
+from kexbench.domain.hosts import IDLE_SIBLING, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
@@ -280,7 +280,9 @@ def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind
 
 
 def _fitting(kinds: list[HostKind], pool: str | None, cpu_model: str | None) -> HostKind | None:
-    """The first that is named in full, else the first that is meant."""
+    """The first of those that are meant."""
     here = [kind for kind in kinds if pool in (None, kind.pool)]
-    meant = [kind for kind in here if cpu_model is None or is_named(kind.cpu_model, cpu_model)]
-    return next((kind for kind in meant if cpu_model == kind.cpu_model), meant[0] if meant else None)
+    if cpu_model is not None:
+        meant = meant_by(cpu_model, [kind.cpu_model for kind in here])
+        here = [kind for kind in here if kind.cpu_model in meant]
+    return here[0] if here else None

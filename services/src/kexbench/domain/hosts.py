@@ -1,6 +1,6 @@
 """What was recorded of the machine a job ran on, and what makes two machines comparable."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -76,9 +76,10 @@ def kind_of(host: HostFacts) -> str:
     return ", ".join(comparable(host).values())
 
 
-def is_named(kind: str, told: str) -> bool:
-    """Whether a text means a kind: all of it, or its first traits, as earlier releases and old links told it."""
-    return f"{kind}, ".startswith(f"{told}, ")
+def meant_by(told: str, kinds: Collection[str]) -> tuple[str, ...]:
+    """The kinds that a text means: that kind, or else all that begin with its traits, since earlier releases and old
+    links tell fewer."""
+    return (told,) if told in kinds else tuple(kind for kind in kinds if kind.startswith(f"{told}, "))
 
 
 def differing(hosts: Iterable[HostFacts]) -> tuple[HostTrait, ...]:
