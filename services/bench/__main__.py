@@ -18,10 +18,11 @@ from bench.commits import measure_commits
 from bench.detection import Pools, measure_pools
 from bench.gnutls_cli import compare_with_gnutls_cli
 from bench.lab import FULL, QUICK, BenchError, Lab, Scale
+from bench.levels import Level, compare_levels
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
 from bench.scale import Scaled, measure_scale
-from bench.texts import COMMITS, DETECTION, HEAD, OVERHEAD, PEERS, SCALE
+from bench.texts import COMMITS, DETECTION, HEAD, LEVELS, OVERHEAD, PEERS, SCALE
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
@@ -50,6 +51,8 @@ TICKET = a_case("TLSv1.2", "ECDHE-ECDSA", curve="P-256", group="P-256", resumpti
 PSK_DHE = a_case("TLSv1.3", "ECDHE-ECDSA", curve="P-256", group="X25519", resumption=Resumption.PSK_DHE)
 TIMED = (ECDHE_RSA_1_2, RSA_1_2, RSA_1_3, ECDSA_1_3, PSK_DHE, TICKET)
 PLAIN = (RSA_1_2, ECDHE_RSA_1_2, RSA_1_3, ECDSA_1_3)
+LEVELLED = (RSA_1_2, ECDHE_RSA_1_2, RSA_1_3, ECDSA_1_3, TICKET)
+LEVEL_HANDSHAKES = 10_000
 DETECTED = (ECDSA_1_3,)
 
 
@@ -95,6 +98,12 @@ def _peers(lab: Lab, scale: Scale, plain: Path) -> Iterator[Peer]:
     yield from compare_with_gnutls_cli(lab, scale)
 
 
+def _levels(lab: Lab, scale: Scale, plain: Path) -> Iterator[Level]:
+    for case in LEVELLED:
+        _say(f"a level against {LEVEL_HANDSHAKES:,} handshakes: {case.label}")
+        yield compare_levels(lab, plain, case, LEVEL_HANDSHAKES, scale.batches)
+
+
 def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
     for case in DETECTED:
         for found in measure_pools(lab, case, "openssl@system", scale.pool):
@@ -114,6 +123,10 @@ def _scaled(lab: Lab, scale: Scale) -> Scaled:
 PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
     "overhead": (OVERHEAD, lambda lab, scale, _: report.overhead_table(list(_overheads(lab, scale)))),
     "peers": (PEERS, lambda lab, scale, plain: report.peers_table(list(_peers(lab, scale, plain)))),
+    "levels": (
+        LEVELS.format(handshakes=LEVEL_HANDSHAKES),
+        lambda lab, scale, plain: report.levels_table(list(_levels(lab, scale, plain))),
+    ),
     "detection": (DETECTION.format(batches=BATCHES), lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
     "commits": (COMMITS, lambda _lab, scale, _: report.commits_table(measure_commits(scale.pushes))),
     "scale": (SCALE, lambda lab, scale, _: report.scale_table(_scaled(lab, scale))),

@@ -13,10 +13,10 @@ import numpy as np
 from bench.lab import BenchError, Lab, turns_ns
 from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.rounds import medians
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, Resumption
 from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.invocation import WARM_UP_BATCHES
-from kexbench.runner.party import Party
+from kexbench.runner.party import Party, Setting
 from kexbench.runner.records import Batch
 
 _TLS_1_3 = "TLS_AES_128_GCM_SHA256"
@@ -38,17 +38,28 @@ class Peer:
     """ours_ns / theirs_ns where both were interleaved."""
 
 
+@dataclass(frozen=True)
+class PlainBatch:
+    """What the plain loop made at a stretch, in nanoseconds of CPU time."""
+
+    handshakes: int
+    thread_cpu_ns: int
+    turns_ns: int
+
+
 class PlainLoop:
     """The compiled plain_openssl as a live process, pinned like a worker."""
 
-    def __init__(
-        self, program: Path, case: Case, certificate: Path, key: Path, cpu: int | None, *, chainless: bool
-    ) -> None:
+    def __init__(self, program: Path, case: Case, setting: Setting, *, chainless: bool) -> None:
+        """Of the setting's material, pinned to its measuring CPU."""
+        folder, files = setting.ticket.material_folder, setting.files
+        certificate, key, cpu = folder / files.certificate, folder / files.key, setting.cpus.measuring
         tls_1_3 = case.protocol == "TLSv1.3"
         cipher = _TLS_1_3 if tls_1_3 else _suite(case)
         groups = [name for name in (case.group, case.curve) if name != "-"] or ["P-256"]
         arguments = [cipher, ":".join(dict.fromkeys(groups)), _signature(case), str(certificate), str(key)]
         arguments += ["chainless"] if chainless else []
+        arguments += ["ticket"] if case.resumption is Resumption.TICKET else []
         self._process = subprocess.Popen(
             [program, case.protocol, *arguments],
             stdin=subprocess.PIPE,
@@ -59,16 +70,16 @@ class PlainLoop:
         if cpu is not None:
             os.sched_setaffinity(self._process.pid, {cpu})
 
-    def batch(self, min_ns: int) -> float:
-        """CPU nanoseconds a handshake, over at least so much wall time. Raises BenchError when it ended."""
+    def batch(self, min_ns: int) -> PlainBatch:
+        """Over at least so much wall time. Raises BenchError when it ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{min_ns}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline().split()
-        if len(answer) != 2:
+        if len(answer) != 3:
             raise BenchError("plain_openssl ended: its standard error says why")
-        return int(answer[1]) / int(answer[0])
+        return PlainBatch(*map(int, answer))
 
     def __enter__(self) -> Self:
         return self
@@ -90,25 +101,21 @@ def compare_with_plain_loop(
     neither builds nor verifies chains, as the worker doesn't."""
     subject = "openssl@system"
     setting = lab.setting(case, {subject: lab.kit(subject)}, batches)
-    files = setting.files
-    folder = setting.ticket.material_folder
     ours: dict[str, list[float]] = {}
     theirs: dict[str, list[float]] = {}
     outside: list[float] = []
     for invocation in range(invocations):
-        plain = PlainLoop(
-            program, case, folder / files.certificate, folder / files.key, lab.cpus.measuring, chainless=chainless
-        )
+        plain = PlainLoop(program, case, setting, chainless=chainless)
         with plain, Party(setting, subject) as party:
             mine = ours[str(invocation)] = []
             others = theirs[str(invocation)] = []
             for number in range(WARM_UP_BATCHES + batches):
-                batch, other = _one_each(party, plain, theirs_first=number % 2 == 1)
+                batch, other = one_each(party, plain, theirs_first=number % 2 == 1)
                 if number < WARM_UP_BATCHES:
                     continue
                 mine.append(batch.thread_cpu_ns / batch.handshakes)
                 outside.append(1 - turns_ns(batch) / mine[-1])
-                others.append(other)
+                others.append(other.thread_cpu_ns / other.handshakes)
     return Peer(
         case=case,
         name="plain OpenSSL loop, chainless" if chainless else "plain OpenSSL loop",
@@ -119,7 +126,7 @@ def compare_with_plain_loop(
     )
 
 
-def _one_each(party: Party, plain: PlainLoop, *, theirs_first: bool) -> tuple[Batch, float]:
+def one_each(party: Party, plain: PlainLoop, *, theirs_first: bool) -> tuple[Batch, PlainBatch]:
     """A batch of ours and one of theirs, in either order: who is second finds the caches used."""
     if theirs_first:
         other = plain.batch(BATCH_NS)

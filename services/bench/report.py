@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bench.calibration import Calibration
 from bench.commits import Delays
 from bench.detection import Pools
+from bench.levels import Level
 from bench.overhead import Overhead
 from bench.peers import Peer
 from bench.scale import Scaled, Simulated
@@ -55,6 +56,21 @@ def peers_table(found: Sequence[Peer]) -> str:
         for one in found
     ]
     return markdown_table(("peer", "case", "theirs, µs", "ours, µs", "ours / theirs", "of ours outside turns"), rows)
+
+
+def levels_table(found: Sequence[Level]) -> str:
+    rows = [
+        [
+            one.case.label,
+            f"{one.handshakes:,}",
+            *(f"{ns / 1000:,.1f}" for ns in (one.loop_ns, one.level_ns)),
+            f"{one.level_ns / one.loop_ns - 1:+.1%}",
+            f"{one.median_ns / one.loop_ns - 1:+.1%}",
+        ]
+        for one in found
+    ]
+    header = ("case", "handshakes", "loop, µs", "level, µs", "level / loop", "median / loop")
+    return markdown_table(header, rows)
 
 
 def detection_text(pools: Pools, curve: PowerCurve) -> str:

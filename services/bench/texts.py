@@ -32,6 +32,16 @@ million count years, 0.05 read the rest of the certificate and 0.07 hash what is
 its own takes 7.38 million (ECDSA P-256 with X25519, GnuTLS 3.7.9, counted with valgrind's callgrind).
 
 """
+LEVELS = """\
+## Whether a level is what a handshake costs
+
+The chainless loop of the part above makes {handshakes:,} handshakes a case, in turns of 2 ms beside a worker, in
+fresh processes each invocation. *Level* is what kexbench stores and shows: over invocations the median of the CPU time
+of all batches by their handshakes. The loop's is worked out in the same way. The *median* of batches leaves out what
+only some of them pay, such as new RSA blinding every 32 operations. Only what goes into turns is compared, and no round
+in which the worker was preempted.
+
+"""
 DETECTION = """\
 ## What is detected
 

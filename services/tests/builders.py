@@ -1,5 +1,6 @@
 """Builders of domain values with fixed contents: a plan from a spec's text, a run of it, its invocations."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from kexbench.domain.notifications import Happening, Link, Notification, Sending
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe, tried
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
-from kexbench.domain.samples import Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
+from kexbench.domain.samples import ABSENT, Invocation, Metric, Negotiated, Outcome, OutcomeKind, Sample, Timer
 from kexbench.domain.upgrades import Move, UpgradeEnd
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
@@ -223,7 +224,11 @@ def an_invocation(
         },
         timers=dict(timers or {}),
         samples=tuple(
-            Sample(subject=subject, metric=metric, values=tuple(round(value * share) for value in values))
+            Sample(
+                subject=subject,
+                metric=metric,
+                values=tuple(ABSENT if math.isnan(value) else round(value * share) for value in values),
+            )
             for subject, values in named.items()
             for metric, share in ((Metric.CPU_NS, 1), (Metric.CLIENT_CPU_NS, 0.25), (Metric.SERVER_CPU_NS, 0.75))
         ),

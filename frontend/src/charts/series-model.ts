@@ -119,7 +119,7 @@ function plotPoint(point: SeriesPoint, x: number, scale: (value: number) => numb
     y: scale(value),
     low: ends && Math.min(...ends),
     high: ends && Math.max(...ends),
-    medians: point.invocation_medians.map(scale),
+    medians: point.invocation_levels.map(scale),
     point,
   };
 }

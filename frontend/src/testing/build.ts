@@ -108,7 +108,7 @@ export function aLine(
       run_id: "r",
       measured_at: "2026-01-01T00:00:00Z",
       estimate,
-      invocation_medians: [estimate.value],
+      invocation_levels: [estimate.value],
     })),
     change_points,
     through_sentinel: false,

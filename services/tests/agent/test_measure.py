@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -15,7 +14,7 @@ from kexbench.agent.isolation import Found
 from kexbench.agent.measure import REMEDY, NotIsolated, RunnerFailed, measure
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import Run
-from kexbench.domain.samples import Invocation, Metric, Sample
+from kexbench.domain.samples import Invocation, Metric
 from kexbench.files import write_whole
 from kexbench.runner.results import read_results
 from kexbench.store.port import InvocationKey, SampleRow, Selection
@@ -114,7 +113,12 @@ def test_announcing_again_changes_nothing(service: Service) -> None:
 def slower(invocation: Invocation) -> Invocation:
     """As a node measures that is half as fast: the fake backend takes the same time everywhere."""
     doubled = tuple(
-        Sample(subject=sample.subject, metric=sample.metric, values=tuple(2 * value for value in sample.values))
+        sample.model_copy(
+            update={
+                "values": tuple(2 * value for value in sample.values),
+                "level": None if sample.level is None else 2 * sample.level,
+            }
+        )
         for sample in invocation.samples
     )
     return invocation.model_copy(update={"samples": doubled})
@@ -149,12 +153,12 @@ def test_of_an_attempt_that_ended_early_what_it_has_counts_and_the_next_one_give
     monkeypatch.setattr(measuring, "read_results", lambda path: [slower(one) for one in read_results(path)])
     measured(fetched(service, run, name="pod-2"))
     once = {
-        (result.case_id, sample.subject): median(sample.values) * (1 if result.case_id == early.case_id else 2)
+        (result.case_id, sample.subject): sample.cost * (1 if result.case_id == early.case_id else 2)
         for result in read_results(first.told.work / "results.ndjson")
         for sample in result.samples
         if sample.metric is Metric.CPU_NS
     }
-    rows = {(row.case.case_id, f"fake@{row.subject.source}"): row.median for row in samples(service, run)}
+    rows = {(row.case.case_id, f"fake@{row.subject.source}"): row.level for row in samples(service, run)}
     assert rows == pytest.approx(once)
 
 

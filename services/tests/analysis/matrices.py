@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kexbench.analysis.rounds import medians
 from kexbench.analysis.upgrade import CellData
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
 from kexbench.domain.upgrades import Side, UpgradeEnd
@@ -61,7 +62,8 @@ def a_cell(
             costs["server"][key] = (first * rounds).tolist()
             costs["client"][key] = (second * rounds).tolist()
             costs["both"][key] = ((first + second) * rounds).tolist()
-    return CellData(case, pool, "Example CPU 9000", sides[0], sides[1], ("run",), (), unlike, floor)
+    levels = (float(np.median(medians(side["both"]))) if invocations else None for side in sides)
+    return CellData(case, pool, "Example CPU 9000", sides[0], sides[1], ("run",), (), unlike, floor, *levels)
 
 
 def a_matrix(steps: Steps = nothing, *, seed: int = 1, invocations: int = 10, noise: float = 0.006) -> list[CellData]:

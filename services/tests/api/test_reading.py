@@ -196,7 +196,7 @@ def test_a_series_has_a_line_a_build_profile_and_a_point_a_version(
         empty_store.add_invocation(run, an_invocation(run, number, cpu_ns=dict.fromkeys(kits, 10 + number)))
     found = client.get("/series", params={"case_id": RSA}).json()
     assert [[point["version"] for point in line["points"]] for line in found["lines"]] == [["3.9", "3.10"], ["4.0"]]
-    assert found["lines"][0]["points"][0]["invocation_medians"] == [10, 11]
+    assert found["lines"][0]["points"][0]["invocation_levels"] == [10, 11]
     assert found["lines"][0]["points"][0]["estimate"]["value"] == 10.5
     assert found["lines"][0]["build_profile"] != found["lines"][1]["build_profile"]
     assert found["case"]["title"] == "TLS 1.2 RSA, RSA 2048"
@@ -214,7 +214,7 @@ def test_kits_of_one_version_and_two_sources_are_never_mixed(
         assert sorted(cell["estimate"]["value"] for cell in cells) == [10, 20]
         assert {cell["estimate"]["invocations"] for cell in cells} == {3}
     (line,) = client.get("/series", params={"case_id": RSA}).json()["lines"]
-    assert [point["invocation_medians"] for point in line["points"]] == [[10, 10, 10], [20, 20, 20]]
+    assert [point["invocation_levels"] for point in line["points"]] == [[10, 10, 10], [20, 20, 20]]
 
 
 def test_runs_are_paged_newest_first_without_gaps_or_repetitions(
@@ -307,7 +307,7 @@ def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx.Client, empty
     lines = list(csv.DictReader(io.StringIO(client.get("/export").text)))
     for row, line in zip(rows, lines, strict=True):
         assert {**row, "values": " ".join(map(repr, row["values"]))} == {
-            **line, **{name: row[name] for name in ("n", "median", "p05", "p95", "rsa_bits", "invocation")}
+            **line, **{name: row[name] for name in ("n", "level", "median", "p05", "p95", "rsa_bits", "invocation")}
         }  # fmt: skip
     assert {row["run_id"] for row in rows} == {run.run_id}
 

@@ -38,7 +38,7 @@ def upload(
 
 
 def counted(api: ClusterApi) -> list[float]:
-    return [row.median for row in api.store.samples(Selection(Metric.CPU_NS))]
+    return [row.level for row in api.store.samples(Selection(Metric.CPU_NS))]
 
 
 def test_what_is_stored_is_told_of_every_job_and_of_each_alone(api: ClusterApi) -> None:

@@ -69,7 +69,7 @@ def test_hosts_that_differ_in_any_fact_are_different(field: str) -> None:
 
 
 def test_a_batch_without_a_value_is_null_in_json_and_keeps_its_place() -> None:
-    text = '{"subject":"fake@1.0","metric":"server_cpu_ns","values":[1.0,null,3.0]}'
+    text = '{"subject":"fake@1.0","metric":"server_cpu_ns","values":[1.0,null,3.0],"level":2.0}'
     sample = Sample.model_validate_json(text)
     assert [math.isnan(value) for value in sample.values] == [False, True, False]
     assert sample.model_dump_json() == text

@@ -76,3 +76,20 @@ def test_with_too_few_batches_that_were_not_preempted_there_is_no_split(switches
     metrics = {sample.metric for sample in samples_of(SUBJECT, batches)}
     assert Metric.CPU_NS in metrics
     assert (Metric.SERVER_CPU_NS in metrics) is (Metric.WALL_NS in metrics) is split
+
+
+def test_a_level_holds_what_few_handshakes_pay() -> None:
+    """Every eighth batch pays for what all handshakes use; a batch that pays ends sooner."""
+    dear = a_batch(handshakes=3, client_cpu_ns=300, server_cpu_ns=1200)
+    samples = {sample.metric: sample for sample in samples_of(SUBJECT, [*[a_batch()] * 7, dear])}
+    assert samples[Metric.CPU_NS].cost == pytest.approx((7 * 1200 + 1500) / 31)
+    assert samples[Metric.SERVER_CPU_NS].cost == pytest.approx((7 * 800 + 1200) / 31)
+    assert samples[Metric.CLIENT_CPU_NS].cost == 100
+    assert (samples[Metric.CLIENT_BYTES].level, samples[Metric.CLIENT_BYTES].cost) == (None, 10)
+
+
+def test_the_level_of_a_side_leaves_out_batches_that_do_not_know_it() -> None:
+    spoilt = a_batch(involuntary_switches=1, server_cpu_ns=1600)
+    samples = {sample.metric: sample for sample in samples_of(SUBJECT, [a_batch(), a_batch(), spoilt, a_batch()])}
+    assert samples[Metric.SERVER_CPU_NS].cost == 200
+    assert samples[Metric.CPU_NS].cost == (3 * 1200 + 2000) / 16

@@ -1,5 +1,6 @@
 """This machine's OpenSSL and GnuTLS against each other, over a handful of cases that differ in what they ask."""
 
+import math
 from statistics import median
 
 import pytest
@@ -54,16 +55,18 @@ def test_both_libraries_agree_on_what_the_case_asks_and_both_sides_cost_somethin
     invocation = measure_real(faced, subject)
     assert invocation.outcomes == ()
     as_asked(case, invocation.negotiated[subject])
-    for metric in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.CLIENT_BYTES, Metric.SERVER_BYTES):
+    for metric in (Metric.CPU_NS, Metric.CLIENT_BYTES, Metric.SERVER_BYTES):
         found = values(invocation, subject, metric)
         assert len(found) == 8, metric
         assert min(found) > 0, metric
     totals = values(invocation, subject, Metric.CPU_NS)
-    sides = zip(
-        *(values(invocation, subject, side) for side in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)), strict=True
-    )
-    for total, (client, server) in zip(totals, sides, strict=True):
-        assert abs(total - client - server) <= 1, "each value is rounded"
+    client, server = (values(invocation, subject, side) for side in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS))
+    assert len(client) == len(server)
+    assert len(client) == 8 or invocation.preempted_batches, "a busy machine leaves too few batches that know sides"
+    for total, *sides in zip(totals, client, server, strict=False):
+        if not any(map(math.isnan, sides)):
+            assert min(sides) > 0
+            assert abs(total - sum(sides)) <= 1, "each value is rounded"
 
 
 @pytest.mark.parametrize(("subject", "peer"), PAIRS[:2], ids=lambda text: text.replace("@system", ""))

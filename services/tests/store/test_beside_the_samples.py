@@ -30,7 +30,7 @@ def with_variants(store: Store, run_id: str = "one") -> Run:
 
 
 def frozen_medians(store: Store, *run_ids: str) -> list[tuple[str, str, float]]:
-    return [(row.run_id, row.case.case_id, row.median) for row in store.sentinels(Metric.CPU_NS, run_ids)]
+    return [(row.run_id, row.case.case_id, row.level) for row in store.sentinels(Metric.CPU_NS, run_ids)]
 
 
 def test_the_sentinel_is_neither_among_the_subjects_nor_in_their_numbers(store: Store) -> None:
@@ -59,7 +59,7 @@ def test_the_sentinels_of_several_runs_are_read_together_with_their_units(store:
     assert sorted(frozen_medians(store, "one", "three")) == [("one", RSA, 1)] * 2 + [("three", RSA, 3)] * 2
     found = store.sentinels(Metric.SERVER_CPU_NS, ["two"])
     assert {row.unit for row in found} == {f"{runs[1].plan.jobs[job].job_id}/{n}" for job, n in ((0, 0), (1, 4))}
-    assert {(row.median, row.subject.kit_id) for row in found} == {(2, FROZEN[SENTINEL].kit_id)}
+    assert {(row.level, row.subject.kit_id) for row in found} == {(2, FROZEN[SENTINEL].kit_id)}
     assert frozen_medians(store) == frozen_medians(store, "none") == []
 
 

@@ -53,7 +53,7 @@ def whole_state(store: Store, run: Run) -> dict[str, Any]:
 
 
 def medians(store: Store, selection: Selection = CPU) -> list[tuple[str, float]]:
-    return [(f"{row.subject.library}@{row.subject.source}", row.median) for row in store.samples(selection)]
+    return [(f"{row.subject.library}@{row.subject.source}", row.level) for row in store.samples(selection)]
 
 
 def started(store: Store, run: Run | None = None) -> Run:
@@ -89,7 +89,7 @@ def test_an_invocation_comes_back_as_medians_subjects_hosts_and_values(store: St
     run = started(store)
     store.add_invocation(run, an_invocation(run, 4, cpu_ns={ONE: [1000, 1020, 1001], TWO: [2000, 2100]}))
     first, second = store.samples(CPU)
-    assert (first.median, second.median) == (1001, 2050)
+    assert (first.level, second.level) == (1001, 2050)
     assert (first.case, first.run_id) == (run.plan.case(RSA), run.run_id)
     assert first.measured_at == NOON + timedelta(minutes=1, seconds=4)
     assert first.unit == second.unit == f"{run.plan.jobs[1].job_id}/4"
@@ -454,7 +454,7 @@ def test_batches_without_a_value_are_stored_as_such_and_count_in_no_summary(stor
     invocation = an_invocation(run, cpu_ns={ONE: [40.0, 90.0, 60.0, 50.0]})
     store.add_invocation(run, invocation.model_copy(update={"samples": (*invocation.samples, sample)}))
     (row,) = store.samples(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
-    assert row.median == 20
+    assert row.level == 20
     assert [None if math.isnan(value) else value for value in row.values] == [10, None, 30, 20]
     (exported,) = store.export(Selection(Metric.SERVER_CPU_NS, run_id=run.run_id))
     assert exported["n"] == 3

@@ -8,7 +8,7 @@ import pytest
 from kexbench.analysis.rounds import log_ratios
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import ABSENT, Metric
 from kexbench.store.port import LevelRow, Selection, Store
 from tests.builders import HOST, NOON, RSA, a_kit, a_run, an_invocation
 from tests.store.test_contract import ONE, TWO, started
@@ -88,3 +88,27 @@ def test_each_metric_is_compared_with_its_own_and_each_run_with_its_own_sentinel
     rows = levels(store, Metric.SERVER_CPU_NS)
     assert [row.to_sentinel and row.to_sentinel.level for row in rows] == [pytest.approx(2), pytest.approx(1)]
     assert len({row.to_sentinel.kit_id for row in rows if row.to_sentinel}) == 2
+
+
+def test_batches_that_do_not_know_their_value_are_left_out_of_rounds(store: Store) -> None:
+    run = stored(store)
+    own: list[list[float]] = [[10, ABSENT, 14, 12], [30, 12, ABSENT, 10]]
+    frozen: list[list[float]] = [[5, 6, ABSENT, 4], [5, 6, 5, 5]]
+    for number, (values, others) in enumerate(zip(own, frozen, strict=True)):
+        store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: values, SENTINEL: others}))
+    ratios = np.exp(log_ratios(*({str(n): values for n, values in enumerate(one)} for one in (own, frozen))))
+    (row,) = levels(store)
+    assert row.to_sentinel is not None
+    assert row.to_sentinel.invocations == 2
+    assert row.to_sentinel.level == pytest.approx(np.median(ratios))
+
+
+def test_a_level_is_what_the_invocation_says_that_its_handshakes_cost(store: Store) -> None:
+    run = stored(store)
+    for number, level in enumerate((13.0, 12.5, 14.0)):
+        invocation = an_invocation(run, number, cpu_ns={ONE: [12, 12, 16]})
+        samples = tuple(sample.model_copy(update={"level": level}) for sample in invocation.samples)
+        store.add_invocation(run, invocation.model_copy(update={"samples": samples}))
+    (row,) = levels(store)
+    assert row.level == 13
+    assert sorted(sample.level for sample in store.samples(Selection(Metric.CPU_NS))) == [12.5, 13, 14]

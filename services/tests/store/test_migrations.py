@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kexbench.domain.samples import Metric, OutcomeKind
-from kexbench.store import migrate
+from kexbench.store import migrate, rows
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations, pending
 from kexbench.store.port import Selection, StoreError
@@ -145,5 +146,30 @@ def test_crashes_that_somebody_outside_had_caused_go_with_their_invocations(
 
     again = an_invocation(run, 0, cpu_ns={"fake@1.0": [2.0], "fake@1.1": [3.0]})
     store.add_invocation(run, again)
-    assert sorted(row.median for row in store.samples(Selection(Metric.CPU_NS))) == [1.0, 2.0, 3.0]
+    assert sorted(row.level for row in store.samples(Selection(Metric.CPU_NS))) == [1.0, 2.0, 3.0]
+    store.close()
+
+
+def test_results_from_before_levels_have_one_that_holds_what_only_some_batches_pay(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches of two milliseconds: four handshakes of 600,000 ns, or three and one payment of as much."""
+    usual, dear = 600_000.0, 800_000.0
+    run = a_run()
+    before = [migration for migration in load_migrations() if migration.name != "level"]
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    rows_of = rows.sample_rows
+
+    def without_level(*given: Any) -> list[rows.Row]:
+        return [{name: value for name, value in row.items() if name != "level"} for row in rows_of(*given)]
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrate, "load_migrations", lambda: before)
+        earlier.setattr(rows, "sample_rows", without_level)
+        store.migrate()
+        store.add_run(run)
+        store.add_invocation(run, an_invocation(run, cpu_ns={"fake@1.0": [usual] * 29 + [dear] * 4, "fake@1.1": [0.0]}))
+    store.migrate()
+    levels = {row.subject.source: row.level for row in store.samples(Selection(Metric.CPU_NS))}
+    assert levels == {"1.0": pytest.approx(600_000 * (1 + 4 / (29 * 4 + 4 * 3))), "1.1": 0}
     store.close()

@@ -483,7 +483,7 @@ export type SwapView = {
 /**
  * SideCosts
  *
- * Where the CPU time of a handshake goes: medians in nanoseconds.
+ * Where the CPU time of a handshake goes: medians over invocations, in nanoseconds.
  */
 export type SideCosts = {
     /**
@@ -662,11 +662,11 @@ export type SeriesPoint = {
     measured_at: string;
     estimate: Estimate;
     /**
-     * Invocation Medians
+     * Invocation Levels
      *
-     * one value an invocation, in the metric's unit
+     * what a handshake cost in each invocation, over all of its batches, in the metric's unit
      */
-    invocation_medians: Array<number>;
+    invocation_levels: Array<number>;
 };
 
 /**

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
+from statistics import median
 
 from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RatioEstimate, compare
-from kexbench.analysis.rounds import Batches, all_positive, log_ratios, medians
+from kexbench.analysis.rounds import Batches, all_positive, log_ratios
 from kexbench.domain.samples import Invocation, Metric
 
 
@@ -24,6 +23,17 @@ class PairVerdict:
     resolves: float | None
     """The smallest change that as many invocations as these detect, as a share (analysis/detectable.py)."""
     invocations: int
+
+
+def costs_of(invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric) -> list[float]:
+    """What each invocation cost, over all of its batches."""
+    return [
+        sample.cost
+        for found in invocations
+        if found.case_id == case_id
+        for sample in found.samples
+        if (sample.subject, sample.metric) == (subject, metric)
+    ]
 
 
 def batches_of(invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric) -> Batches:
@@ -49,8 +59,8 @@ def pair_verdict(
     return PairVerdict(
         case_id=case_id,
         metric=metric,
-        subject_ns=float(np.median(medians(first))),
-        against_ns=float(np.median(medians(second))),
+        subject_ns=median(costs_of(invocations, case_id, subject, metric)),
+        against_ns=median(costs_of(invocations, case_id, against, metric)),
         ratio=compare(first, second),
         resolves=smallest_detectable_change(pair_sd_of(log_ratios(first, second)), shared) if enough else None,
         invocations=shared,

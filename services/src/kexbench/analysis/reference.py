@@ -58,19 +58,19 @@ def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> RatioEstimat
     )
 
 
-def _usable(medians: Mapping[str, Sequence[float]], case_id: str) -> Sequence[float] | None:
-    """The medians of a case, or None where there are none or one is zero, which gives no rate."""
-    found = medians.get(case_id)
+def _usable(levels: Mapping[str, Sequence[float]], case_id: str) -> Sequence[float] | None:
+    """The levels of a case, or None where there are none or one is zero, which gives no rate."""
+    found = levels.get(case_id)
     return found if found and min(found) > 0 else None
 
 
-def measured_rows(table: ReferenceTable, medians: Mapping[str, Sequence[float]]) -> list[MeasuredRow]:
-    """`medians`: CPU nanoseconds of each invocation, by case id, of one subject."""
+def measured_rows(table: ReferenceTable, levels: Mapping[str, Sequence[float]]) -> list[MeasuredRow]:
+    """`levels`: CPU nanoseconds of each invocation, by case id, of one subject."""
     published = {row.case_id: row.rate for row in table.rows}
-    baseline = _usable(medians, table.baseline)
+    baseline = _usable(levels, table.baseline)
     rows = []
     for row in table.rows:
-        found = _usable(medians, row.case_id)
+        found = _usable(levels, row.case_id)
         ratio = rate_ratio(found, baseline) if found and baseline else None
         rows.append(
             MeasuredRow(
@@ -84,14 +84,14 @@ def measured_rows(table: ReferenceTable, medians: Mapping[str, Sequence[float]])
     return rows
 
 
-def swaps(table: ReferenceTable, medians: Mapping[str, Sequence[float]]) -> list[Swap]:
+def swaps(table: ReferenceTable, levels: Mapping[str, Sequence[float]]) -> list[Swap]:
     """Every pair of rows that stands the other way round than published, and surely so."""
     found = []
     for slower in table.rows:
         for faster in table.rows:
-            if slower.rate >= faster.rate or slower.case_id not in medians or faster.case_id not in medians:
+            if slower.rate >= faster.rate or slower.case_id not in levels or faster.case_id not in levels:
                 continue
-            ratio = rate_ratio(medians[slower.case_id], medians[faster.case_id])
+            ratio = rate_ratio(levels[slower.case_id], levels[faster.case_id])
             if ratio and ratio.verdict == "more":
                 found.append(Swap(slower.case_id, faster.case_id, ratio))
     return found

@@ -9,7 +9,7 @@ from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
 from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.moves import LogMove, Pair, moves, pair
-from kexbench.analysis.rounds import Batches, medians
+from kexbench.analysis.rounds import Batches
 from kexbench.domain.cases import Case
 from kexbench.domain.upgrades import CellVerdict, Move, Side, UpgradeCell
 
@@ -35,6 +35,9 @@ class CellData:
     """The two did not do the same: shown, never judged."""
     floor: float = 0.0
     """By how much two builds of one source differ here, as a share; 0 where that is not known."""
+    before_ns: float | None = None
+    after_ns: float | None = None
+    """What a handshake cost, both sides: the median over invocations of what each cost in all."""
 
 
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
@@ -87,8 +90,8 @@ def _cell(
         q=q,
         resolves=resolves,
         paired=compared.paired if compared else shared > 0,
-        before_ns=_median(before),
-        after_ns=_median(after),
+        before_ns=data.before_ns,
+        after_ns=data.after_ns,
         invocations=compared.count if compared else shared or min(len(before), len(after)),
         run_ids=data.run_ids,
         warnings=data.warnings + ((ONE_JOB,) if compared and compared.jobs == 1 else ()),
@@ -111,10 +114,6 @@ def _ratio(move: LogMove | None) -> Move | None:
         return None
     low, high = move.bounds()
     return Move(ratio=float(np.exp(move.centre)), low=float(np.exp(low)), high=float(np.exp(high)))
-
-
-def _median(subject: Batches) -> float | None:
-    return float(np.median(medians(subject))) if subject else None
 
 
 def moved_side(client: Move | None, server: Move | None) -> Side:

@@ -24,7 +24,7 @@ class _Gathered(Numbers):
 
     case: Case
     measured_at: datetime | None = None
-    medians: list[float] = field(default_factory=list)
+    levels: list[float] = field(default_factory=list)
     outcome: OutcomeRow | None = None
 
 
@@ -117,12 +117,12 @@ def _gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> dic
         cell = gathered.setdefault(key, _Gathered(case=row.case, subject=row.subject))
         cell.run_id = row.run_id
         cell.measured_at = max(row.measured_at, cell.measured_at or row.measured_at)
-        cell.medians.append(row.median)
+        cell.levels.append(row.level)
         cell.batches[row.unit] = row.values
     for outcome in outcomes:
         key = (outcome.case.case_id, outcome.subject.name)
         cell = gathered.setdefault(key, _Gathered(case=outcome.case, subject=outcome.subject))
-        if cell.medians and cell.run_id != outcome.run_id:
+        if cell.levels and cell.run_id != outcome.run_id:
             if outcome.measured_at <= (cell.measured_at or outcome.measured_at):
                 continue  # an older run's trouble says nothing about the newest numbers
             cell.outcome = cell.outcome or outcome  # a newer run's does, beside the numbers that it lacks
@@ -139,7 +139,7 @@ def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
     older = [
         other
         for other in others
-        if other.medians
+        if other.levels
         and other.subject.library == cell.subject.library
         and other.subject.version_key < cell.subject.version_key
     ]
@@ -150,8 +150,8 @@ def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
 def _cell(cell: _Gathered, previous: _Gathered | None, together: Together) -> Cell:
     assert cell.measured_at is not None
     estimate = change = None
-    if cell.medians:
-        found = estimate_median(cell.medians)
+    if cell.levels:
+        found = estimate_median(cell.levels)
         estimate = Estimate(**vars(found))
         if previous:
             pair = (cell.case.case_id, cell.subject.name, previous.subject.name)

@@ -46,6 +46,8 @@ class Numbers:
     subject: SubjectRow
     run_id: str = ""
     batches: dict[str, Sequence[float]] = field(default_factory=dict)
+    levels: list[float] = field(default_factory=list)
+    """What each invocation cost over all of its batches."""
     sentinel: SentinelBatches | None = None
     negotiated: Negotiated | None = None
     harness_version: int | None = None

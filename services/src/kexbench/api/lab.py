@@ -49,7 +49,7 @@ def scaling(store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None
     curves: dict[Case, dict[str, dict[int, list[float]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in rows:
         curve = curves[row.case.model_copy(update={"threads": 1})][row.subject.name]
-        curve[row.case.threads].append(1e9 / row.median)
+        curve[row.case.threads].append(1e9 / row.level)
     found = [
         ScalingCase(
             case=CaseView.of(case), lines=[_line(name, rates) for name, rates in lines.items() if len(rates) > 1]

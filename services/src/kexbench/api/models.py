@@ -187,7 +187,9 @@ class SeriesPoint(Answer):
     run_id: str
     measured_at: datetime
     estimate: Estimate
-    invocation_medians: list[float] = Field(description="one value an invocation, in the metric's unit")
+    invocation_levels: list[float] = Field(
+        description="what a handshake cost in each invocation, over all of its batches, in the metric's unit"
+    )
 
 
 class ChangePoint(Answer):

@@ -230,7 +230,7 @@ def sentinel_view(store: Store, run: Run, kind: HostKind | None) -> SentinelView
 def _by_case(rows: list[SampleRow]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        found[row.case.case_id].append(row.median)
+        found[row.case.case_id].append(row.level)
     return found
 
 

@@ -18,8 +18,8 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.store.port import Selection, Store
 
-_Medians = dict[str, dict[str, list[float]]]
-"""Invocation medians by subject and case id."""
+_Levels = dict[str, dict[str, list[float]]]
+"""What each invocation cost, by subject and case id."""
 
 
 def reference_view(store: Store, run: Run, kind: HostKind | None) -> ReferenceView | None:
@@ -28,7 +28,7 @@ def reference_view(store: Store, run: Run, kind: HostKind | None) -> ReferenceVi
     if reference is None:
         return None
     both, client, server = (
-        _medians(store, run, kind, metric) for metric in (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
+        _levels(store, run, kind, metric) for metric in (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
     )
     return ReferenceView(
         title=reference.title,
@@ -44,16 +44,16 @@ def reference_view(store: Store, run: Run, kind: HostKind | None) -> ReferenceVi
     )
 
 
-def _medians(store: Store, run: Run, kind: HostKind | None, metric: Metric) -> _Medians:
-    found: _Medians = defaultdict(lambda: defaultdict(list))
+def _levels(store: Store, run: Run, kind: HostKind | None, metric: Metric) -> _Levels:
+    found: _Levels = defaultdict(lambda: defaultdict(list))
     pool, cpu_model = (kind.pool, kind.cpu_model) if kind else (None, None)
     for row in store.samples(Selection(metric, pool, cpu_model, run_id=run.run_id)):
-        found[row.subject.name][row.case.case_id].append(row.median)
+        found[row.subject.name][row.case.case_id].append(row.level)
     return found
 
 
-def _column(table: ReferenceTable, subject: str, both: _Medians, sides: tuple[_Medians, _Medians]) -> ReferenceColumn:
-    client, server = (medians[subject] for medians in sides)
+def _column(table: ReferenceTable, subject: str, both: _Levels, sides: tuple[_Levels, _Levels]) -> ReferenceColumn:
+    client, server = (levels[subject] for levels in sides)
     return ReferenceColumn(
         subject=subject,
         rows=[_row(row) for row in measured_rows(table, both[subject])],

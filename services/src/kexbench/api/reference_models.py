@@ -20,7 +20,7 @@ class ReferenceRowView(Answer):
 
 
 class SideCosts(Answer):
-    """Where the CPU time of a handshake goes: medians in nanoseconds."""
+    """Where the CPU time of a handshake goes: medians over invocations, in nanoseconds."""
 
     client_cpu_ns: float
     server_cpu_ns: float

@@ -73,7 +73,7 @@ def _lines(rows: list[SampleRow], changes: Mapping[_Line, Changes]) -> list[Seri
 
 def _point(rows: list[SampleRow]) -> SeriesPoint:
     newest = max(rows, key=lambda row: row.measured_at)
-    medians = [row.median for row in rows]
+    levels = [row.level for row in rows]
     return SeriesPoint(
         subject=newest.subject.name,
         version=newest.subject.version,
@@ -81,6 +81,6 @@ def _point(rows: list[SampleRow]) -> SeriesPoint:
         commit=newest.subject.commit,
         run_id=newest.run_id,
         measured_at=newest.measured_at,
-        estimate=Estimate(**vars(estimate_median(medians))),
-        invocation_medians=medians,
+        estimate=Estimate(**vars(estimate_median(levels))),
+        invocation_levels=levels,
     )

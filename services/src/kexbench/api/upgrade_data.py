@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 
 import numpy as np
 
@@ -105,7 +106,9 @@ def _numbers(rows: Iterable[SampleRow], subjects: Sequence[str], runs: _Runs) ->
     for row in rows:
         case_id, name = row.case.case_id, row.subject.name
         if case_id in runs and runs[case_id][subjects.index(name)] == row.run_id:
-            found.setdefault((case_id, name), Numbers(row.subject, row.run_id)).batches[row.unit] = row.values
+            numbers = found.setdefault((case_id, name), Numbers(row.subject, row.run_id))
+            numbers.batches[row.unit] = row.values
+            numbers.levels.append(row.level)
     return found
 
 
@@ -141,7 +144,14 @@ def _cell(case: Case, kind: HostKindRow, before: _Sides, after: _Sides, floor: f
         warnings=tuple(warnings_of(newer, older, through=through, paired=paired)),
         unlike=bool(unlike(newer, older)),
         floor=floor,
+        before_ns=median(older.levels) * (_sentinel_level(newer) / _sentinel_level(older) if through else 1),
+        after_ns=median(newer.levels),
     )
+
+
+def _sentinel_level(numbers: Numbers) -> float:
+    assert numbers.sentinel is not None
+    return float(np.median(medians(numbers.sentinel.batches)))
 
 
 def _batches(numbers: Numbers, newer: Numbers, *, through: bool) -> Batches:
@@ -150,7 +160,7 @@ def _batches(numbers: Numbers, newer: Numbers, *, through: bool) -> Batches:
     found = batches_of(numbers, through=through)
     if not (through and newer.sentinel):
         return found
-    level = float(np.median(medians(newer.sentinel.batches)))
+    level = _sentinel_level(newer)
     return {unit: [value * level for value in values] for unit, values in found.items()}
 
 

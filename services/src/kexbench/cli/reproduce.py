@@ -1,13 +1,12 @@
 """`kexbench reproduce`: one invocation of a run once more, exactly as it was."""
 
+from statistics import median
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.table import Table
 
-from kexbench.analysis.pairs import batches_of
-from kexbench.analysis.rounds import medians
+from kexbench.analysis.pairs import costs_of
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.domain.plans import Job
@@ -107,13 +106,13 @@ def _document(
 
 
 def _beside(turn: Turn, recorded: list[Invocation], again: Invocation) -> None:
-    """Median CPU time of a handshake, then and now."""
+    """CPU time of a handshake, then and now: medians over invocations."""
     table = Table(box=None, header_style="bold")
     for column in ("subject", "recorded", "now", "difference"):
         table.add_column(column, justify="left" if column == "subject" else "right")
     for reference in turn.block:
-        values = [medians(batches_of(found, turn.case_id, reference, Metric.CPU_NS)) for found in (recorded, [again])]
-        before, now = (float(np.median(found)) if len(found) else None for found in values)
+        values = [costs_of(found, turn.case_id, reference, Metric.CPU_NS) for found in (recorded, [again])]
+        before, now = (median(found) if found else None for found in values)
         cells = ["none" if value is None else f"{value / 1000:,.1f} µs" for value in (before, now)]
         change = f"{now / before - 1:+.1%}" if before and now else ""
         table.add_row(reference, *cells, change)

@@ -3,16 +3,17 @@
 import math
 from enum import StrEnum
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
+from statistics import median
 from typing import Annotated, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 
@@ -73,26 +74,20 @@ ABSENT = math.nan
 """A batch that does not know a value; `null` in JSON. Batches keep their places, since rounds are paired by them."""
 
 
-def _number_or_absent(value: object) -> object:
-    """Before the type is looked at: null is the one way to write an absent value. What a document calls NaN is another
-    object than ABSENT, and refused."""
+def _number_or_absent(value: object, parse: ValidatorFunctionWrapHandler) -> float:
+    """Null is the one way to write an absent value. What a document calls NaN is another object than ABSENT, and
+    refused."""
     if value is None or value is ABSENT:
         return ABSENT
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("must be a finite number, or null where the batch does not know it")
-    return value
-
-
-def _not_negative(value: float) -> float:
-    if value < 0:
-        raise ValueError("must not be negative")
-    return value
+    number: float = parse(value)
+    if not math.isfinite(number) or number < 0:
+        raise ValueError("must be a number from 0, or null where the batch does not know it")
+    return number
 
 
 Value = Annotated[
     float,
-    BeforeValidator(_number_or_absent),
-    AfterValidator(_not_negative),
+    WrapValidator(_number_or_absent),
     PlainSerializer(lambda value: None if math.isnan(value) else value, when_used="json"),
     WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}),
 ]
@@ -113,6 +108,17 @@ class Sample(_Frozen):
         description="one value a batch, in the order they were run; null where the batch does not know it, since its "
         "thread was preempted",
     )
+    level: Finite | None = Field(
+        None,
+        ge=0,
+        description="what a handshake cost over all batches that know it: their totals by their handshakes; null where "
+        "the median of the batches stands for it",
+    )
+
+    @property
+    def cost(self) -> float:
+        """What stands for the whole invocation, in the unit of the metric."""
+        return median(value for value in self.values if not math.isnan(value)) if self.level is None else self.level
 
     @model_validator(mode="after")
     def _has_a_number(self) -> Self:

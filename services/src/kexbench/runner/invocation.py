@@ -4,6 +4,7 @@ import signal
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -77,6 +78,7 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
     clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES others there is no sample of those metrics.
     """
     values: dict[Metric, list[float]] = defaultdict(list)
+    costs: dict[Metric, _Cost] = defaultdict(_Cost)
     clean = sum(not batch.involuntary_switches for batch in batches)
     for batch in batches:
         totals = {
@@ -88,22 +90,45 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
             Metric.CLIENT_BYTES: batch.client_bytes,
             Metric.SERVER_BYTES: batch.server_bytes,
         }
-        per_handshake = {
-            metric: round(total / batch.handshakes) for metric, total in totals.items() if total is not None
-        }
+        spoilt = SPOILT_BY_PREEMPTION if batch.involuntary_switches else frozenset()
+        for metric, total in totals.items():
+            if total is None:
+                continue
+            values[metric].append(ABSENT if metric in spoilt else round(total / batch.handshakes))
+            if metric in LEVELS and metric not in spoilt:
+                costs[metric].add(total, batch.handshakes)
         if batch.first_ns is not None:
-            per_handshake[Metric.FIRST_NS] = batch.first_ns
-        for metric, value in per_handshake.items():
-            spoilt = bool(batch.involuntary_switches) and metric in SPOILT_BY_PREEMPTION
-            values[metric].append(ABSENT if spoilt else value)
+            values[Metric.FIRST_NS].append(ABSENT if Metric.FIRST_NS in spoilt else batch.first_ns)
     return [
-        Sample(subject=reference, metric=metric, values=tuple(of_batches))
+        Sample(
+            subject=reference,
+            metric=metric,
+            values=tuple(of_batches),
+            level=costs[metric].per_handshake if metric in costs else None,
+        )
         for metric, of_batches in values.items()
         if metric not in SPOILT_BY_PREEMPTION or clean >= min(MIN_CLEAN_BATCHES, len(batches))
     ]
 
 
 SPOILT_BY_PREEMPTION = frozenset({Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.FIRST_NS})
+LEVELS = frozenset({Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.ELAPSED_NS})
+"""What libraries pay for some handshakes only is in these, and in few batches: OpenSSL makes new RSA blinding every 32
+operations. A median of batches would leave it out."""
+
+
+@dataclass
+class _Cost:
+    total: int = 0
+    handshakes: int = 0
+
+    def add(self, total: int, handshakes: int) -> None:
+        self.total += total
+        self.handshakes += handshakes
+
+    @property
+    def per_handshake(self) -> float:
+        return self.total / self.handshakes
 
 
 _EXAMINED = tuple(metric for metric in Metric if metric in Examined.model_fields and metric not in Batch.model_fields)

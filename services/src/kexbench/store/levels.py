@@ -10,12 +10,21 @@ from kexbench.store.port import LevelRow, Selection, SentinelLevel
 
 _SUBJECT = ", ".join(f"`{column}`" for column in rows.SUBJECT_COLUMNS)
 _INVOCATION = "run_id, job_id, case_id, invocation, attempt"
-_COMPARABLE = "notEmpty(frozen_values) AND arrayMin(values) > 0 AND arrayMin(frozen_values) > 0"
-_LOGS = "arraySort(arrayMap((own, frozen) -> log(own / frozen), values, frozen_values))"
-_CUT = "greatest(intDiv(length(values), 4), toUInt64(length(values) > 2))"
+_KNOWN = "arrayFilter(value -> NOT isNaN(value), {values})"
+_COMPARABLE = " AND ".join(
+    (
+        "notEmpty(frozen_values)",
+        *(f"arrayMin({_KNOWN.format(values=values)}) > 0" for values in ("values", "frozen_values")),
+    )
+)
+_ROUNDS = (
+    "if(length(values) = length(frozen_values), arraySort(arrayFilter(ratio -> NOT isNaN(ratio),"
+    " arrayMap((own, frozen) -> log(own / frozen), values, frozen_values))), [])"
+)
+_CUT = "greatest(intDiv(length(logs), 4), toUInt64(length(logs) > 2))"
 _RATIO = (
-    "exp(if(length(values) = length(frozen_values),"
-    f" arrayAvg(arraySlice({_LOGS}, 1 + {_CUT}, length(values) - 2 * {_CUT})), log(`median` / frozen_median)))"
+    f"exp(if(notEmpty({_ROUNDS} AS logs),"
+    f" arrayAvg(arraySlice(logs, 1 + {_CUT}, length(logs) - 2 * {_CUT})), log(`median` / frozen_median)))"
 )
 """Of one invocation to its sentinel, as `analysis.rounds.log_ratios` works it out."""
 
@@ -32,7 +41,7 @@ class LevelTables(Connection):
         age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
         newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
         own = (
-            f"SELECT {_SUBJECT}, {_INVOCATION}, `median`, values FROM samples FINAL"
+            f"SELECT {_SUBJECT}, {_INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
             f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
         )
         frozen = (
@@ -40,13 +49,13 @@ class LevelTables(Connection):
             f" FROM samples FINAL WHERE {sentinels}"
         )
         compared = (
-            f"SELECT {_SUBJECT}, case_id, run_id, `median`, frozen_kit, {_COMPARABLE} AS comparable,"
+            f"SELECT {_SUBJECT}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
             f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
         )
         found = self._query(
             f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"
             f" SELECT {_SUBJECT}, case_id, run_id, count() AS invocations,"
-            " quantileExactInclusive(0.5)(`median`) AS level, stddevSamp(`median`) AS spread,"
+            " quantileExactInclusive(0.5)(cost) AS level, stddevSamp(cost) AS spread,"
             " countIf(comparable) AS with_sentinel, anyIf(frozen_kit, comparable) AS sentinel,"
             " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
             " stddevSampIf(ratio, comparable) AS relative_spread"

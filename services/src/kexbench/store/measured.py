@@ -206,14 +206,14 @@ def _sample(row: dict[str, Any]) -> SampleRow:
         run_id=row["run_id"],
         measured_at=row["measured_at"],
         unit=row["unit"],
-        median=row["median"],
+        level=row["level"],
         values=row["values"],
         host_id=row["host_id"],
     )
 
 
 def _sample_columns() -> str:
-    return f"{_columns()}, run_id, host_id, measured_at, {UNIT} AS unit, median, `values`"
+    return f"{_columns()}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
 
 
 def _columns() -> str:

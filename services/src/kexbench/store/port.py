@@ -166,9 +166,10 @@ class SampleRow:
     measured_at: datetime
     unit: str
     """Names the invocation: rows with the same unit were interleaved."""
-    median: float
+    level: float
+    """What a handshake cost over all batches, in the unit of the metric."""
     values: Sequence[float]
-    """In the order of the rounds."""
+    """In the order of the rounds; not a number where a batch does not know its value."""
     host_id: str = ""
     """Of the machine, as the invocation has it."""
 
@@ -254,7 +255,7 @@ class WatchedSpecRow:
 EXPORT_COLUMNS = (
     *("run_id", "job_id", "invocation", "measured_at", "pool", "cpu_model", "library", "version", "source"),
     *("build_profile", "kit_id", "case_id", "protocol", "key_exchange", "rsa_bits", "curve", "group", "cipher"),
-    *("variation", "metric", "n", "median", "p05", "p95", "values"),
+    *("variation", "metric", "n", "level", "median", "p05", "p95", "values"),
 )
 """What an exported sample holds, in this order; `build_profile` is the label that people read."""
 

@@ -46,6 +46,7 @@ def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
                 **_cell_columns(run, invocation, host, sample.subject),
                 "metric": str(sample.metric),
                 "n": int(np.isfinite(values).sum()),
+                "level": sample.cost,
                 "median": median,
                 "p05": p05,
                 "p95": p95,

@@ -1,0 +1,50 @@
+"""Whether a level is what a handshake costs: beside a loop of ten thousand handshakes that shares no code with it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bench.lab import Lab, turns_ns
+from bench.peers import PlainLoop, one_each
+from kexbench.domain.cases import Case
+from kexbench.domain.samples import Metric
+from kexbench.runner.invocation import WARM_UP_BATCHES, samples_of
+from kexbench.runner.party import Party
+
+
+@dataclass(frozen=True)
+class Level:
+    """What a handshake's turns cost, in nanoseconds of CPU time."""
+
+    case: Case
+    level_ns: float
+    """As it is stored and shown: the median over invocations of what each cost over all of its batches."""
+    median_ns: float
+    """The same of the medians of batches, which leave out what only some batches pay."""
+    loop_ns: float
+    """The loop's, in the same way: of each invocation all handshakes by their number."""
+    handshakes: int
+    """Of the loop."""
+
+
+def compare_levels(lab: Lab, program: Path, case: Case, handshakes: int, batches: int) -> Level:
+    """Worker and loop take turns of two milliseconds, in fresh processes each invocation, until the loop has made
+    `handshakes`. Rounds in which either was preempted count for neither."""
+    subject = "openssl@system"
+    setting = lab.setting(case, {subject: lab.kit(subject)}, batches)
+    levels, medians, loops = [], [], []
+    made = 0
+    while made < handshakes:
+        with PlainLoop(program, case, setting, chainless=True) as loop, Party(setting, subject) as party:
+            found = [one_each(party, loop, theirs_first=number % 2 == 1) for number in range(WARM_UP_BATCHES + batches)]
+        calm = [(own, plain) for own, plain in found[WARM_UP_BATCHES:] if not own.involuntary_switches]
+        if not calm:
+            continue
+        samples = samples_of(subject, [own for own, _ in calm])
+        levels += [sample.cost for sample in samples if sample.metric is Metric.CPU_NS]
+        medians.append(np.median([turns_ns(own) for own, _ in calm]))
+        loops.append(sum(plain.turns_ns for _, plain in calm) / sum(plain.handshakes for _, plain in calm))
+        made += sum(plain.handshakes for _, plain in calm)
+    level_ns, median_ns, loop_ns = (float(np.median(each)) for each in (levels, medians, loops))
+    return Level(case, level_ns, median_ns, loop_ns, made)
