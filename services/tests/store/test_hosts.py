@@ -66,7 +66,7 @@ def test_all_that_is_read_of_one_kind_is_of_that_kind(store: Store) -> None:
     assert [(row.cpu_model, row.run_id) for row in store.appearances(here)] == [(kind_of(other), "run-1")]
     assert [row.cpu_model for row in store.measured_subjects(here)] == [kind_of(other)]
     assert {row["cpu_model"] for row in store.export(here)} == {kind_of(other)}
-    assert [row.median for row in store.samples(replace(here, cpu_model=None))] == [10, 11]
+    assert [row.level for row in store.samples(replace(here, cpu_model=None))] == [10, 11]
 
 
 def test_hosts_of_earlier_releases_are_recognised(dsn: str, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
