@@ -53,7 +53,7 @@ test("an upgrade is found and says what moved, by how much, and on which side", 
   for (const cell of moved) {
     const row = drawn.filter({ has: page.getByRole("link", { name: cell.title, exact: true }) });
     await expect(row).toContainText(`${percentText(cell.move?.ratio ?? 0)} more time`);
-    await expect(row).toContainText(`server +${percentText(cell.server?.ratio ?? 0)}`);
+    await expect(row).toContainText(`server: +${percentText(cell.server?.ratio ?? 0)}`);
   }
   await page.getByRole("link", { name: "Its alert" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toContainText("open");

@@ -1,5 +1,5 @@
 // How subjects are named: a version of a library, or one of its commits.
-import type { SubjectView } from "@/api/generated";
+import type { ComponentChange, SubjectView } from "@/api/generated";
 
 const SHORT_HASH = 7;
 
@@ -33,4 +33,9 @@ export function placeOf({ version_key, commit }: Pick<SubjectView, "version_key"
 
 function dayOf(commit: NonNullable<SubjectView["commit"]>): string {
   return commit.committed_at.slice(0, 10);
+}
+
+/** "nettle 3.8.1 → 3.10.1" */
+export function componentText({ component, before, after }: ComponentChange): string {
+  return `${component} ${before} → ${after}`;
 }

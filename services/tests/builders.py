@@ -12,7 +12,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
 from kexbench.domain.hosts import HostFacts, HostLoad
 from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement
-from kexbench.domain.kits import BuildProfile, KitManifest, SubjectRef
+from kexbench.domain.kits import BuildProfile, KitManifest, Package, SubjectRef
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.notifications import Happening, Link, Notification, Sending, SendingState
@@ -86,6 +86,7 @@ def a_kit(
     flags: str = "none",
     architecture: str = HOST.architecture,
     commit: LibraryCommit | None = None,
+    packages: Iterable[Package] = (),
 ) -> KitManifest:
     """A manifest that nobody built. Without `version`, that of a fake subject's source."""
     ref = SubjectRef.parse(reference)
@@ -103,6 +104,7 @@ def a_kit(
         worker_source_sha256="2" * 64,
         files={"bin/worker": "3" * 64},
         commit=commit,
+        packages=tuple(packages),
     )
 
 

@@ -1,7 +1,7 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
 import type { CaseView, Cell, Metric, Negotiated, SubjectView } from "@/api/generated";
 import * as format from "@/format";
-import { originText, versionText } from "@/subjects";
+import { componentText, originText, versionText } from "@/subjects";
 import { isOf, type Variation } from "@/variation";
 import { cautionsOf } from "./cautions";
 import { FULL_AT_CASE, strength } from "./scale";
@@ -165,7 +165,10 @@ function sentence(
     format.count(estimate.invocations, "invocation"),
   ];
   if (shown.note.endsWith("the cost")) parts.push(`${shown.note} of the reference case`);
-  else if (change) parts.push(changeSentence(cell, metric, named));
+  else if (change) {
+    parts.push(changeSentence(cell, metric, named));
+    if (change.components.length > 0) parts.push(`with ${change.components.map(componentText).join(", ")}`);
+  }
   if (cell.to_sentinel) {
     parts.push(
       `${format.factor(cell.to_sentinel.ratio)} ${format.plainInterval(cell.to_sentinel)} the sentinel’s cost`,

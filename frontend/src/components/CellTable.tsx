@@ -1,11 +1,11 @@
 // The heatmap's twin: every number of every cell, sortable.
 import { Link } from "@tanstack/react-router";
-import type { CaseView, Metric } from "@/api/generated";
+import type { CaseView, Metric, SideChange } from "@/api/generated";
 import { choiceText, type HeatCell, type HeatModel } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
 import type { CellView, HostChoice, Sort } from "@/search";
-import { originText, versionText } from "@/subjects";
+import { componentText, originText, versionText } from "@/subjects";
 import { Frame } from "@/ui/Frame";
 import { cellRows } from "./cell-rows";
 import { VerdictText } from "./VerdictText";
@@ -25,6 +25,7 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
   const time = format.unitOf(metric) === "ns";
   const rows = cellRows(model, choice);
   const sentinel = rows.some((one) => one.cell?.to_sentinel);
+  const sides = !versus && rows.some(({ cell }) => cell?.change?.client || cell?.change?.server);
   const header = (sort: Sort, title: string, className?: string) => (
     <SortHeader {...{ sort, title, className, choice, sortBy }} />
   );
@@ -51,6 +52,16 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
               <>
                 {header("change", "Change of cost", "number")}
                 {header("verdict", "Verdict")}
+                {sides && (
+                  <>
+                    <th scope="col" className="number">
+                      Client
+                    </th>
+                    <th scope="col" className="number">
+                      Server
+                    </th>
+                  </>
+                )}
               </>
             )}
             {sentinel && (
@@ -64,7 +75,7 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
           {rows.map((cell) => (
             <Row
               key={`${cell.caseView.id} ${cell.subject.subject}`}
-              {...{ cell, metric, host, time, sentinel }}
+              {...{ cell, metric, host, time, sentinel, sides }}
               compared={Boolean(versus)}
             />
           ))}
@@ -81,13 +92,16 @@ interface RowProps {
   time: boolean;
   /** whether any row has a ratio to it */
   sentinel: boolean;
+  /** whether any row tells of client and server apart */
+  sides: boolean;
   /** with a case, instead of with the version before */
   compared: boolean;
 }
 
-function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) {
+function Row({ cell: shown, metric, host, time, sentinel, sides, compared }: RowProps) {
   const { caseView, subject, cell, note, cautions } = shown;
   const estimate = cell?.estimate;
+  const along = cell?.change?.components.map(componentText).join(", ");
   return (
     <tr>
       <th scope="row">
@@ -132,7 +146,14 @@ function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) 
             ) : (
               cell?.outcome?.kind
             )}
+            {along && <small className="below">with {along}</small>}
           </td>
+          {sides && (
+            <>
+              <SideCell side={cell?.change?.client} metric={metric} />
+              <SideCell side={cell?.change?.server} metric={metric} />
+            </>
+          )}
         </>
       )}
       {sentinel && (
@@ -148,6 +169,19 @@ function Row({ cell: shown, metric, host, time, sentinel, compared }: RowProps) 
         </td>
       )}
     </tr>
+  );
+}
+
+/** The change of one side with its own interval and verdict. */
+function SideCell({ side, metric }: { side: SideChange | null | undefined; metric: Metric }) {
+  if (!side) return <td className="number">–</td>;
+  return (
+    <td className="number">
+      {format.percent(side.ratio)} <small>{format.percentInterval(side.low, side.high)}</small>{" "}
+      <small className="below">
+        <VerdictText verdict={side.verdict} metric={metric} cautions={[]} />
+      </small>
+    </td>
   );
 }
 

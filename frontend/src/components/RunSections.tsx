@@ -1,5 +1,5 @@
 // What a run's numbers rest on: the host, the kits, and what has no number.
-import type { HostView, RunDetail, Skipped } from "@/api/generated";
+import type { HostView, RunDetail, Skipped, SubjectView } from "@/api/generated";
 import { count, memory } from "@/format";
 import { commitText, originText, versionText } from "@/subjects";
 import { Facts } from "@/ui/Fields";
@@ -117,6 +117,7 @@ export function KitSection({ run }: { run: RunDetail }) {
                   ["Kit", <code key="kit">{kit.kit_id}</code>],
                   ["Library’s compiler", kit.build_profile.compiler],
                   ["Library’s flags", kit.build_profile.flags],
+                  ["Stands on", standsOn(run, subject)],
                   ["Worker’s compiler", `${kit.worker_compiler} ${kit.worker_flags}`],
                   [
                     "Packages",
@@ -130,6 +131,16 @@ export function KitSection({ run }: { run: RunDetail }) {
         );
       })}
     </section>
+  );
+}
+
+/** "nettle 3.8.1, gmp 6.2.1, libc 2.36" */
+function standsOn(run: RunDetail, { library, source }: SubjectView): string {
+  const components = run.components[`${library}@${source}`] ?? {};
+  return (
+    Object.entries(components)
+      .map((one) => one.join(" "))
+      .join(", ") || "not known"
   );
 }
 

@@ -5,7 +5,16 @@ import { percent, percentInterval } from "@/format";
 import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
 import { hostLabel } from "./HostSelect";
-import { careOf, coresText, isOnSeveral, keyOf, verdictText } from "./upgrade-model";
+import {
+  alongText,
+  careOf,
+  coresText,
+  isOnSeveral,
+  keyOf,
+  type Verdict,
+  verdictText,
+  verdictWord,
+} from "./upgrade-model";
 
 export function UpgradeTable({ label, cells }: { label: string; cells: UpgradeCell[] }) {
   const several = isOnSeveral(cells);
@@ -46,6 +55,7 @@ export function UpgradeTable({ label, cells }: { label: string; cells: UpgradeCe
 
 function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
   const care = careOf(cell);
+  const along = alongText([cell]);
   return (
     <tr>
       <th scope="row">
@@ -57,10 +67,11 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
       <td>
         <span className={`verdict ${cell.verdict}`}>{verdictText(cell)}</span>
         {care.length > 0 && <small> † {care.join("; ")}</small>}
+        {along && <small className="below">with {along}</small>}
       </td>
       <Moved move={cell.move} />
-      <Moved move={cell.client} />
-      <Moved move={cell.server} />
+      <Moved move={cell.client} verdict={cell.client?.verdict} />
+      <Moved move={cell.server} verdict={cell.server?.verdict} />
       <td className="number">{coresText(cell)}</td>
       <td className="number">{cell.invocations}</td>
       <td>
@@ -74,11 +85,13 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
   );
 }
 
-function Moved({ move }: { move: Move | null }) {
+/** `verdict`: of a side; that of both together has a column of its own. */
+function Moved({ move, verdict }: { move: Move | null; verdict?: Verdict | undefined }) {
   if (!move) return <td className="number">–</td>;
   return (
     <td className="number">
       {percent(move.ratio)} <small className="below">{percentInterval(move.low, move.high)}</small>
+      {verdict && <small className={`below verdict ${verdict}`}>{verdictWord(verdict)}</small>}
     </td>
   );
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aMove, anAlert, anEnd, anUpgradeCell } from "@/testing/build";
 import {
   alertOf,
+  alongText,
   blindText,
   bySize,
   careOf,
@@ -71,9 +72,21 @@ describe("an upgrade’s words", () => {
     expect(coresText(anUpgradeCell("a"))).toBe("10.0 → 10.2");
     expect(coresText({ before_ns: null, after_ns: 1 })).toBe("–");
     expect(sidesText(anUpgradeCell("a"))).toBe(
-      "client 0.0%, server +3.0%; cores for 10,000 handshakes/s: 10.0 → 10.2",
+      "client: 0.0% [−1.0%, +1.0%] no change; server: +3.0% [+2.0%, +4.0%] slower; cores for 10,000 handshakes/s: 10.0 → 10.2",
     );
-    expect(sidesText(anUpgradeCell("a", { client: null, before_ns: null }))).toBe("server +3.0%");
+    expect(sidesText(anUpgradeCell("a", { client: null, before_ns: null }))).toBe(
+      "server: +3.0% [+2.0%, +4.0%] slower",
+    );
+  });
+
+  it("name once what changed along with the library", () => {
+    const nettle = { component: "nettle", before: "3.8.1", after: "3.10.1" };
+    const cells = [
+      anUpgradeCell("a", { components: [nettle] }),
+      anUpgradeCell("b", { components: [nettle] }),
+    ];
+    expect(alongText(cells)).toBe("nettle 3.8.1 → 3.10.1");
+    expect(alongText([anUpgradeCell("a")])).toBe("");
   });
 
   it("warn of what was not interleaved, or too little", () => {

@@ -1,7 +1,17 @@
 // An upgrade in words and rows: what moved, what did not, what cannot be said. Pure.
-import type { AlertSummary, Factor, MissingCell, Move, UpgradeCell, UpgradeReport } from "@/api/generated";
+import type {
+  AlertSummary,
+  ComponentChange,
+  Factor,
+  MissingCell,
+  Move,
+  SideMove,
+  UpgradeCell,
+  UpgradeReport,
+} from "@/api/generated";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
 import { percent, percentInterval, share, significant } from "@/format";
+import { componentText } from "@/subjects";
 import { libraryTitle } from "./libraries";
 
 const HANDSHAKES_PER_S = 10_000;
@@ -100,11 +110,22 @@ export function moveText(move: Move): string {
   return `${percent(move.ratio)} ${percentInterval(move.low, move.high)}`;
 }
 
-/** "client +0.2%, server +9.8%; cores for 10,000/s: 17.7 → 18.6" */
+/** "client: +0.2% [−0.1%, +0.5%] no change" */
+export function sideText(side: "client" | "server", move: SideMove): string {
+  return `${side}: ${moveText(move)} ${verdictWord(move.verdict)}`;
+}
+
+/** "nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0": what changed along with the library in any of the cells. */
+export function alongText(cells: readonly { components?: readonly ComponentChange[] }[]): string {
+  const changes = cells.flatMap((cell) => cell.components ?? []).map(componentText);
+  return [...new Set(changes)].join(", ");
+}
+
+/** "client: +0.2% [−0.1%, +0.5%] no change; server: +9.8% [+9.5%, +10.1%] slower; cores for 10,000/s: 17.7 → 18.6" */
 export function sidesText(cell: Pick<UpgradeCell, "client" | "server" | "before_ns" | "after_ns">): string {
   const { client, server, before_ns } = cell;
-  const sides = [client && `client ${percent(client.ratio)}`, server && `server ${percent(server.ratio)}`];
-  const own = sides.filter(Boolean).join(", ");
+  const sides = [client && sideText("client", client), server && sideText("server", server)];
+  const own = sides.filter(Boolean).join("; ");
   const needed = before_ns === null ? "" : `cores for 10,000 handshakes/s: ${coresText(cell)}`;
   return [own, needed].filter(Boolean).join("; ");
 }

@@ -18,6 +18,7 @@ import { UpgradeMoves } from "@/components/UpgradeMoves";
 import { UpgradeTable } from "@/components/UpgradeTable";
 import {
   alertOf,
+  alongText,
   blindText,
   factorInk,
   factorText,
@@ -98,6 +99,7 @@ function Report({ report }: { report: UpgradeReport }) {
   return (
     <>
       <p className="answer">{storyOf(report)}</p>
+      <Along cells={report.cells} />
       <Tally report={report} />
       <TheAlert report={report} />
       <Machines />
@@ -110,6 +112,17 @@ function Report({ report }: { report: UpgradeReport }) {
       {report.missing.length > 0 && <Missing missing={report.missing} />}
       <Ends report={report} />
     </>
+  );
+}
+
+/** Whose gain it may be. */
+function Along({ cells }: { cells: UpgradeCell[] }) {
+  const along = alongText(cells);
+  if (!along) return null;
+  return (
+    <p>
+      With <b>{along}</b>: part of a change may be theirs, not the library’s.
+    </p>
   );
 }
 

@@ -58,6 +58,7 @@ export function aChange(change: Partial<Change>): Change {
     paired: true,
     verdict: "same",
     warnings: [],
+    components: [],
     ...change,
   };
 }
@@ -159,8 +160,8 @@ export function anUpgradeCell(caseId: string, cell: Partial<UpgradeCell> = {}): 
     cpu_model: "a CPU",
     verdict: "more",
     move: aMove(1.02),
-    client: aMove(1),
-    server: aMove(1.03),
+    client: { ...aMove(1), verdict: "same" },
+    server: { ...aMove(1.03), verdict: "more" },
     q: 0.001,
     resolves: 0.004,
     paired: true,

@@ -3,7 +3,8 @@
 import pytest
 
 from kexbench.analysis.sentences import sentence
-from kexbench.domain.upgrades import CellVerdict, Factor, Move, UpgradeCell, UpgradeEnd
+from kexbench.domain.components import ComponentChange
+from kexbench.domain.upgrades import CellVerdict, Factor, Move, SideMove, UpgradeCell, UpgradeEnd
 from tests.analysis.matrices import an_end
 
 
@@ -14,9 +15,10 @@ def a_cell(
     server: float | None = None,
     number: int = 0,
     pool: str = "local",
+    components: tuple[ComponentChange, ...] = (),
 ) -> UpgradeCell:
     move = None if ratio is None else Move(ratio=ratio, low=ratio - 0.001, high=ratio + 0.001)
-    side = None if server is None else Move(ratio=server, low=server - 0.001, high=server + 0.001)
+    side = None if server is None else SideMove(ratio=server, low=server - 0.001, high=server + 0.001, verdict="more")
     return UpgradeCell(
         case_id=f"case-{number}",
         title=f"case {number}",
@@ -24,7 +26,7 @@ def a_cell(
         cpu_model="Example CPU 9000",
         verdict=verdict,
         move=move,
-        client=None if side is None else Move(ratio=1.0, low=0.999, high=1.001),
+        client=None if side is None else SideMove(ratio=1.0, low=0.999, high=1.001, verdict="same"),
         server=side,
         q=None,
         resolves=None,
@@ -34,6 +36,7 @@ def a_cell(
         invocations=10,
         run_ids=("run",),
         warnings=(),
+        components=components,
     )
 
 
@@ -119,3 +122,15 @@ def test_the_sentence_says_what_became_of_the_costs(cells: list[UpgradeCell], fa
 def test_two_builds_of_one_version_are_told_apart_by_their_source() -> None:
     ends: tuple[UpgradeEnd, UpgradeEnd] = an_end("3.5.4"), an_end("3.5.4", "crate/3.5.4")
     assert sentence(*ends, []).startswith("OpenSSL 3.5.4 (debian/trixie) → 3.5.4 (crate/3.5.4): ")
+
+
+def test_what_changed_along_with_the_library_stands_before_what_moved() -> None:
+    along = (
+        ComponentChange(component="nettle", before="3.8.1", after="3.10.1"),
+        ComponentChange(component="gmp", before="6.2.1", after="6.3.0"),
+    )
+    cells = [a_cell("less", 0.94, components=along), a_cell("same", 1.0, number=1, components=along)]
+    told = sentence(an_end("3.7.9"), an_end("3.8.9"), cells)
+    head, _, rest = told.partition(": ")
+    assert head.endswith("3.7.9 → 3.8.9 with nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0"), told
+    assert rest == "1 of 2 cases costs less, by 6.0%."

@@ -256,3 +256,22 @@ def test_an_outlier_is_drawn_in_and_what_is_left_is_scaled_by_the_share_of_all_t
     assert sample.within(2) == pytest.approx(2 / 3)
     assert sample.cut_at(2, 0.8).centre == pytest.approx(1 + 1 / 3 / 0.8)
     assert sample.cut_at(20, 1).centre == pytest.approx(11 / 3), "the mean where nothing lies beyond"
+
+
+def test_each_side_has_a_verdict_of_its_own_by_the_rule_of_both_together() -> None:
+    judged = judge(a_matrix(rsa_signs, invocations=20, noise=0.002))
+    for cell in judged:
+        assert cell.client is not None
+        assert cell.server is not None
+        assert cell.client.verdict == "same"
+        assert cell.client.low <= cell.client.ratio <= cell.client.high
+        assert cell.server.verdict == cell.verdict
+    assert verdicts(judged) == ["more"] * 4 + ["same"] * 4
+
+
+def test_a_side_that_cannot_be_told_from_no_change_says_so_whatever_it_seems_to_be() -> None:
+    random = np.random.default_rng(3)
+    (judged,) = judge([a_cell(MATRIX[0], random, server=0.0, client=0.0, noise=0.15, invocations=6)])
+    assert judged.client is not None
+    assert abs(judged.client.ratio - 1) > 0.01
+    assert judged.client.verdict == "unresolved"

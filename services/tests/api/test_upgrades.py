@@ -12,7 +12,7 @@ from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THROUGH_SENTINEL
 from kexbench.api.upgrade_data import cells_of_upgrade
-from kexbench.domain.kits import KitManifest
+from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Negotiated
@@ -81,6 +81,11 @@ def measured(
     return run
 
 
+def standing_on(reference: str, nettle: str, gmp: str) -> KitManifest:
+    versions = {"libnettle8": nettle, "libgmp10": gmp}
+    return a_kit(reference, packages=[Package(name=name, version=one, sha256=None) for name, one in versions.items()])
+
+
 def report(client: httpx.Client, before: str = "1.0", after: str = "1.1", **asked: Any) -> dict[str, Any]:
     response = client.get("/upgrades/report", params={"library": "fake", "before": before, "after": after, **asked})
     assert response.status_code == 200, response.text
@@ -124,6 +129,39 @@ def test_a_planted_step_is_told_with_its_cells_sides_and_notes(
     assert {one["verdict"] for one in backwards["cells"]} == {"less"}
     assert {one["verdict"] for one in report(client, "1.1", "1.2")["cells"]} == {"same"}
     assert {one["verdict"] for one in report(client, relevant=0.05)["cells"]} == {"same"}
+
+
+def test_a_step_says_what_else_changed_and_each_side_has_its_own_verdict(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """The fake kits' packages are those of two releases of a distribution."""
+    kits = {ONE: standing_on(ONE, "3.8.1-2", "2:6.2.1+dfsg1-1.1"), TWO: standing_on(TWO, "3.10.1-1", "2:6.3.0+dfsg-3")}
+    measured(empty_store, "one", {ONE: 1.0, TWO: 0.94, THREE: 0.94}, kits=kits)
+    changes = [
+        {"component": "nettle", "before": "3.8.1", "after": "3.10.1"},
+        {"component": "gmp", "before": "6.2.1", "after": "6.3.0"},
+    ]
+    found = report(client)
+    assert [one["components"] for one in found["cells"]] == [changes, changes]
+    assert {one[side]["verdict"] for one in found["cells"] for side in ("client", "server")} == {"less"}
+    assert found["sentence"].startswith("fake 1.0 → 1.1 with nettle 3.8.1 → 3.10.1, gmp 6.2.1 → 6.3.0: 2 of 2 cases")
+    assert [one["components"] for one in report(client, "1.1", "1.2")["cells"]] == [[], []]
+
+    run = client.get("/runs/one").json()
+    assert run["components"][ONE] == {"nettle": "3.8.1", "gmp": "6.2.1"}
+    (change,) = [
+        one["change"] for one in run["cells"] if one["case_id"] == RSA and one["change"] and "@1.1~" in one["subject"]
+    ]
+    assert change["components"] == changes
+    for side in ("client", "server"):
+        assert change[side]["verdict"] == "less"
+        assert change[side]["low"] < 0.94 < change[side]["high"]
+    (alone,) = [
+        one["change"]
+        for one in client.get("/runs/one", params={"metric": "client_cpu_ns"}).json()["cells"]
+        if one["case_id"] == RSA and one["change"] and "@1.1~" in one["subject"]
+    ]
+    assert {name: alone[name] for name in change["client"]} == change["client"]
 
 
 def test_a_run_that_interleaved_both_speaks_however_much_was_measured_of_one_since(

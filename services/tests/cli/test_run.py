@@ -27,8 +27,9 @@ def test_a_spec_ends_in_a_table_and_stored_results(cli: Cli) -> None:
     assert done.status == 0, done.err
     lines = [line.split() for line in done.out.splitlines()]
     rates = next(position for position, words in enumerate(lines) if words[:3] == ["TLS", "1.2", "RSA"])
-    assert lines[rates][3:] == ["2,500", "±0.0%", "2,451", "±0.0%"]
-    assert lines[rates + 1] == ["RSA", "2048", "+2.0%"]
+    assert lines[rates][3:] == ["+2.00%"] * 3
+    assert lines[rates + 1] == ["RSA", "2048"] + ["[+2.00%,", "+2.00%]"] * 3
+    assert lines[rates + 2] == ["2,500/s", "→", "2,451/s"] + ["costs", "more"] * 3
     listed = cli("runs", "list", "--json").json()["runs"]
     assert [(run["spec_name"], run["state"], run["invocations_stored"]) for run in listed] == [
         ("steady", "finished", 12)

@@ -90,7 +90,7 @@ def test_what_is_no_version_is_refused_in_words(wrong: str) -> None:
         ("1.1.1w-0+deb11u8", "1.1.1w"),
         ("1:3.5.4-1~deb13u1", "3.5.4"),
         ("4.0.0~beta1-1", "4.0.0-beta1"),
-        ("1:1.3.dfsg+really1.3.1-1+deb13u1", "1.3"),
+        ("1:1.3.dfsg+really1.3.1-1+deb13u1", "1.3.1"),
         ("1.5.7+dfsg-1", "1.5.7"),
         ("3.8.9", "3.8.9"),
         ("4.0.0-alpha1", "4.0.0-alpha1"),

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.domain.kits import KitManifest
+from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.store.clickhouse import ClickHouseStore
@@ -113,3 +113,12 @@ def test_the_harness_of_runs_is_that_of_their_plans(store: Store) -> None:
         store.add_run(run)
     assert store.harness_versions(["one", "two", "none"]) == {"one": one.plan.harness_version, "two": 1}
     assert store.harness_versions([]) == {}
+
+
+def test_what_libraries_stand_on_is_told_by_their_kits(store: Store) -> None:
+    packages = [Package(name="libnettle8", version="3.8.1-2", sha256=None)]
+    packed, bare = a_kit("fake@1.0", packages=packages), a_kit("fake@1.1")
+    store.add_run(a_run("one", kits={"fake@1.0": packed, "fake@1.1": bare}))
+    store.add_run(a_run("announced").announced())
+    assert store.components(["one", "announced"]) == {packed.kit_id: {"nettle": "3.8.1"}, bare.kit_id: {}}
+    assert store.components([]) == {}

@@ -213,6 +213,54 @@ export type Factor = {
 };
 
 /**
+ * ComponentChange
+ *
+ * A component that is of another version after a step.
+ */
+export type ComponentChange = {
+    /**
+     * Component
+     */
+    component: string;
+    /**
+     * Before
+     *
+     * its version
+     */
+    before: string;
+    /**
+     * After
+     */
+    after: string;
+};
+
+/**
+ * SideMove
+ *
+ * Of one side, with a verdict by the rule that both sides together have theirs by.
+ */
+export type SideMove = {
+    /**
+     * Ratio
+     */
+    ratio: number;
+    /**
+     * Low
+     */
+    low: number;
+    /**
+     * High
+     */
+    high: number;
+    /**
+     * Verdict
+     *
+     * with the false discoveries of this side's cells in check
+     */
+    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike';
+};
+
+/**
  * Move
  *
  * The cost after the upgrade relative to the cost before, with its 95% interval: 1.02 is 2% more.
@@ -264,8 +312,8 @@ export type UpgradeCell = {
      * of both sides together; null with fewer than three invocations
      */
     move: Move | null;
-    client: Move | null;
-    server: Move | null;
+    client: SideMove | null;
+    server: SideMove | null;
     /**
      * Q
      *
@@ -312,6 +360,12 @@ export type UpgradeCell = {
      * why the two are not quite alike
      */
     warnings: Array<string>;
+    /**
+     * Components
+     *
+     * what the library stands on that changed along with it, so that a move may be theirs
+     */
+    components?: Array<ComponentChange>;
 };
 
 /**
@@ -610,6 +664,34 @@ export type Skipped = {
      * Reason
      */
     reason: string;
+};
+
+/**
+ * SideChange
+ *
+ * How the cost of one side changed: 1.02 is 2% more. Judged by the rule that both sides together are.
+ */
+export type SideChange = {
+    /**
+     * Ratio
+     */
+    ratio: number;
+    /**
+     * Low
+     *
+     * 95% interval of the ratio
+     */
+    low: number | null;
+    /**
+     * High
+     */
+    high: number | null;
+    /**
+     * Verdict
+     *
+     * more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; same: the interval lies within 0.5%; unresolved: anything else
+     */
+    verdict: 'more' | 'less' | 'same' | 'unresolved';
 };
 
 /**
@@ -1560,6 +1642,16 @@ export type RunDetail = {
     kits: {
         [key: string]: KitManifest;
     };
+    /**
+     * Components
+     *
+     * what each subject's library stands on, where known: by reference, then by component its version
+     */
+    components: {
+        [key: string]: {
+            [key: string]: string;
+        };
+    };
     metric: Metric;
     /**
      * Cells
@@ -1881,6 +1973,20 @@ export type Change = {
      * why the two are not quite alike
      */
     warnings: Array<string>;
+    /**
+     * Components
+     *
+     * what the library stands on that changed along with it, so that the change may be theirs
+     */
+    components: Array<ComponentChange>;
+    /**
+     * the client's CPU time alone; only in a run's `cpu_ns`
+     */
+    client?: SideChange | null;
+    /**
+     * the server's CPU time alone; only in a run's `cpu_ns`
+     */
+    server?: SideChange | null;
 };
 
 /**

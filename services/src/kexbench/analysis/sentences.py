@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.analysis.upgrade import moved_side
+from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.upgrades import CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
 
 _ON_SIDE: dict[Side, str] = {"both": "", "client": " of the client's CPU time", "server": " of the server's CPU time"}
@@ -15,7 +16,13 @@ def sentence(
     """`OpenSSL 3.0.19 → 3.5.4: 6 of 8 cases cost more, by 2.1% to 8.4%; what they share is an RSA certificate
     (+6.2% [5.8%, 6.6%] of the server's CPU time); 1 could not be resolved.`"""
     told = [*_moved(judged), *_why(judged, factors), *_rest(judged)]
-    return f"{_title(before, after)}: {'; '.join(told)}."
+    title = " ".join(filter(None, [_title(before, after), components_words(_components(judged))]))
+    return f"{title}: {'; '.join(told)}."
+
+
+def _components(judged: Sequence[UpgradeCell]) -> list[ComponentChange]:
+    """What changed along with the library, in any case."""
+    return list(dict.fromkeys(change for cell in judged for change in cell.components))
 
 
 def _title(before: UpgradeEnd, after: UpgradeEnd) -> str:

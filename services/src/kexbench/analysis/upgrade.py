@@ -11,7 +11,8 @@ from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.moves import LogMove, Pair, moves, pair
 from kexbench.analysis.rounds import Batches
 from kexbench.domain.cases import Case
-from kexbench.domain.upgrades import CellVerdict, Move, Side, UpgradeCell
+from kexbench.domain.components import ComponentChange
+from kexbench.domain.upgrades import CellVerdict, Move, Side, SideMove, UpgradeCell
 
 ONE_JOB = "of one job: what differs from job to job is not in the interval"
 SIDES: tuple[Side, ...] = ("both", "client", "server")
@@ -38,6 +39,8 @@ class CellData:
     before_ns: float | None = None
     after_ns: float | None = None
     """What a handshake cost, both sides: the median over invocations of what each cost in all."""
+    components: tuple[ComponentChange, ...] = ()
+    """What changed along with the library."""
 
 
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
@@ -45,18 +48,36 @@ def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[Upgrad
 
     `more` or `less`: at a false discovery rate of 5% over the upgrade it moved (Benjamini & Hochberg), and by as much
     as is relevant and its invocations can resolve. `same`: its interval lies within what is relevant. The intervals
-    are at 95%, each for itself.
+    are at 95%, each for itself. The client's and the server's moves have verdicts of their own, by the same rule over
+    all cells of that side.
     """
     pairs = {side: _pairs(cells, side) for side in SIDES}
     kinds = {place: (cell.pool, cell.cpu_model) for place, cell in enumerate(cells)}
     found = {side: moves(pairs[side], kinds) for side in SIDES}
-    places = list(found["both"])
-    rates = false_discovery_rates(np.array([found["both"][place].chance for place in places]))
-    q = dict(zip(places, rates.tolist(), strict=True))
+    judged = {side: _judged(cells, found[side], relevant) for side in SIDES}
     return tuple(
-        _cell(cell, pairs["both"].get(place), {side: found[side].get(place) for side in SIDES}, q.get(place), relevant)
+        _cell(cell, pairs["both"].get(place), {side: judged[side].get(place) for side in SIDES})
         for place, cell in enumerate(cells)
     )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A move with its verdict, among all cells of its side."""
+
+    move: LogMove
+    q: float
+    resolves: float
+    verdict: CellVerdict
+
+
+def _judged(cells: Sequence[CellData], found: Mapping[int, LogMove], relevant: float) -> dict[int, _Judged]:
+    rates = false_discovery_rates(np.array([move.chance for move in found.values()]))
+    judged = {}
+    for (place, move), q in zip(found.items(), rates.tolist(), strict=True):
+        resolves = max(cells[place].floor, detectable_change(move.error, move.test_freedom))
+        judged[place] = _Judged(move, q, resolves, _verdict(move, q, resolves, relevant))
+    return judged
 
 
 def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
@@ -68,33 +89,29 @@ def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
     return {place: one for place, one in made.items() if one is not None}
 
 
-def _cell(
-    data: CellData, compared: Pair | None, found: Mapping[Side, LogMove | None], q: float | None, relevant: float
-) -> UpgradeCell:
+def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, _Judged | None]) -> UpgradeCell:
     before, after = data.before.get("both", {}), data.after.get("both", {})
     shared = len(before.keys() & after.keys())
-    move, resolves = found["both"], None
-    verdict: CellVerdict = "unlike" if data.unlike else "unresolved"
-    if move is not None and q is not None:
-        resolves = max(data.floor, detectable_change(move.error, move.test_freedom))
-        verdict = _verdict(move, q, resolves, relevant)
+    both = found["both"]
+    without: CellVerdict = "unlike" if data.unlike else "unresolved"
     return UpgradeCell(
         case_id=data.case.case_id,
         title=data.case.label,
         pool=data.pool,
         cpu_model=data.cpu_model,
-        verdict=verdict,
-        move=_ratio(move),
-        client=_ratio(found["client"]),
-        server=_ratio(found["server"]),
-        q=q,
-        resolves=resolves,
+        verdict=both.verdict if both else without,
+        move=_ratio(both.move) if both else None,
+        client=_side(found["client"]),
+        server=_side(found["server"]),
+        q=both.q if both else None,
+        resolves=both.resolves if both else None,
         paired=compared.paired if compared else shared > 0,
         before_ns=data.before_ns,
         after_ns=data.after_ns,
         invocations=compared.count if compared else shared or min(len(before), len(after)),
         run_ids=data.run_ids,
         warnings=data.warnings + ((ONE_JOB,) if compared and compared.jobs == 1 else ()),
+        components=data.components,
     )
 
 
@@ -109,9 +126,11 @@ def _size(centre: float) -> float:
     return float(abs(np.expm1(centre)))
 
 
-def _ratio(move: LogMove | None) -> Move | None:
-    if move is None:
-        return None
+def _side(judged: _Judged | None) -> SideMove | None:
+    return SideMove(**vars(_ratio(judged.move)), verdict=judged.verdict) if judged else None
+
+
+def _ratio(move: LogMove) -> Move:
     low, high = move.bounds()
     return Move(ratio=float(np.exp(move.centre)), low=float(np.exp(low)), high=float(np.exp(high)))
 

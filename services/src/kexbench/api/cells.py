@@ -6,8 +6,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from kexbench.analysis.estimates import compare, estimate_median
-from kexbench.api.comparing import Chosen, Numbers, Sentinels, batches_of, share_a_sentinel, warnings_of
-from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SubjectView
+from kexbench.api.comparing import (
+    Chosen,
+    Components,
+    Numbers,
+    Sentinels,
+    batches_of,
+    components_between,
+    share_a_sentinel,
+    warnings_of,
+)
+from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SideChange, SubjectView
 from kexbench.api.together import Pair, Together
 from kexbench.domain.cases import Case, CpuFeatures
 from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
@@ -86,9 +95,10 @@ def cells(
     negotiated: Chosen,
     harness: Mapping[str, int] | None = None,
     together: Together | None = None,
+    components: Components | None = None,
 ) -> list[Cell]:
     """One cell for every case and subject that has a number or a reason for none. `harness`: the version of each run's;
-    `together`: the numbers of pairs that stand apart and that an older run has both of."""
+    `together`: the numbers of pairs that stand apart and that an older run has both of; `components`: by kit id."""
     gathered = _gather(samples, outcomes)
     pairs = together or {}
     both = [(pair[0], numbers) for pair, found in pairs.items() for numbers in found]
@@ -99,7 +109,37 @@ def cells(
         if case_id in free:
             reference = f"{numbers.subject.library}@{numbers.subject.source}"
             numbers.negotiated = negotiated.get((numbers.run_id, case_id, reference))
-    return [_cell(cell, previous, pairs) for cell, previous in _compared(gathered)]
+    return [_cell(cell, previous, pairs, components or {}) for cell, previous in _compared(gathered)]
+
+
+def with_sides(found: Iterable[Cell], client: Iterable[Cell], server: Iterable[Cell]) -> list[Cell]:
+    """Cells of both sides together, each change with those of the client and the server in the same cell."""
+    of_client, of_server = ({_place(cell): cell.change for cell in side if cell.change} for side in (client, server))
+    return [
+        cell.model_copy(
+            update={
+                "change": cell.change.model_copy(
+                    update={
+                        "client": _side(cell.change, of_client.get(_place(cell))),
+                        "server": _side(cell.change, of_server.get(_place(cell))),
+                    }
+                )
+            }
+        )
+        if cell.change
+        else cell
+        for cell in found
+    ]
+
+
+def _place(cell: Cell) -> tuple[str, str]:
+    return cell.case_id, cell.subject
+
+
+def _side(total: Change, side: Change | None) -> SideChange | None:
+    if side is None or side.against != total.against:
+        return None
+    return SideChange(ratio=side.ratio, low=side.low, high=side.high, verdict=side.verdict)
 
 
 def _compared(gathered: Mapping[tuple[str, str], _Gathered]) -> list[tuple[_Gathered, _Gathered | None]]:
@@ -147,7 +187,7 @@ def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
     return max(alike or older, key=lambda other: version_order(other.subject), default=None)
 
 
-def _cell(cell: _Gathered, previous: _Gathered | None, together: Together) -> Cell:
+def _cell(cell: _Gathered, previous: _Gathered | None, together: Together, components: Components) -> Cell:
     assert cell.measured_at is not None
     estimate = change = None
     if cell.levels:
@@ -155,7 +195,7 @@ def _cell(cell: _Gathered, previous: _Gathered | None, together: Together) -> Ce
         estimate = Estimate(**vars(found))
         if previous:
             pair = (cell.case.case_id, cell.subject.name, previous.subject.name)
-            change = _change(*together.get(pair, (cell, previous)))
+            change = _change(*together.get(pair, (cell, previous)), components)
     outcome = None
     if cell.outcome:
         row = cell.outcome
@@ -178,7 +218,7 @@ def _to_sentinel(cell: _Gathered) -> Ratio | None:
     return Ratio(ratio=found.ratio, low=found.low, high=found.high) if found else None
 
 
-def _change(cell: Numbers, previous: Numbers) -> Change | None:
+def _change(cell: Numbers, previous: Numbers, components: Components) -> Change | None:
     """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is
     taken out by the sentinel where both runs have the same one."""
     through = share_a_sentinel(cell, previous)
@@ -186,7 +226,12 @@ def _change(cell: Numbers, previous: Numbers) -> Change | None:
     if found is None:
         return None
     warnings = warnings_of(cell, previous, through=through, paired=found.paired)
-    return Change(against=previous.subject.name, warnings=warnings, **vars(found))
+    return Change(
+        against=previous.subject.name,
+        warnings=warnings,
+        components=list(components_between(previous, cell, components)),
+        **vars(found),
+    )
 
 
 def version_order(subject: SubjectRow) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
+from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.samples import Negotiated
 from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SubjectRow
 
@@ -29,6 +30,9 @@ Sentinels = Mapping[tuple[str, str], "SentinelBatches"]
 """By run and case."""
 Chosen = Mapping[tuple[str, str, str], Negotiated]
 """What the library chose, by run, case and the subject's reference."""
+
+Components = Mapping[str, Mapping[str, str]]
+"""What libraries stand on: by kit id the versions by component."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,11 @@ def share_a_sentinel(first: Numbers, second: Numbers) -> bool:
     if first.run_id == second.run_id or first.sentinel is None or second.sentinel is None:
         return False
     return first.sentinel.kit_id == second.sentinel.kit_id
+
+
+def components_between(before: Numbers, after: Numbers, components: Components) -> tuple[ComponentChange, ...]:
+    """What changed along with the library."""
+    return changed_components(*(components.get(one.subject.kit_id, {}) for one in (before, after)))
 
 
 def batches_of(numbers: Numbers, *, through: bool) -> Batches:

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from kexbench.api.answer import Answer
 from kexbench.domain.cases import Case
+from kexbench.domain.components import ComponentChange
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 
@@ -122,6 +123,22 @@ class Estimate(Answer):
     invocations: int
 
 
+CHANGE_VERDICT = (
+    "more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; "
+    "same: the interval lies within 0.5%; unresolved: anything else"
+)
+ChangeVerdict = Literal["more", "less", "same", "unresolved"]
+
+
+class SideChange(Answer):
+    """How the cost of one side changed: 1.02 is 2% more. Judged by the rule that both sides together are."""
+
+    ratio: float
+    low: float | None = Field(description="95% interval of the ratio")
+    high: float | None
+    verdict: ChangeVerdict = Field(description=CHANGE_VERDICT)
+
+
 class Change(Answer):
     """The cost against another subject: a ratio of 1.02 is 2% more."""
 
@@ -130,11 +147,13 @@ class Change(Answer):
     low: float | None = Field(description="95% interval of the ratio")
     high: float | None
     paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs")
-    verdict: Literal["more", "less", "same", "unresolved"] = Field(
-        description="more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; "
-        "same: the interval lies within 0.5%; unresolved: anything else"
-    )
+    verdict: ChangeVerdict = Field(description=CHANGE_VERDICT)
     warnings: list[str] = Field(description="why the two are not quite alike", examples=[["different build profile"]])
+    components: list[ComponentChange] = Field(
+        description="what the library stands on that changed along with it, so that the change may be theirs"
+    )
+    client: SideChange | None = Field(None, description="the client's CPU time alone; only in a run's `cpu_ns`")
+    server: SideChange | None = Field(None, description="the server's CPU time alone; only in a run's `cpu_ns`")
 
 
 class OutcomeView(Answer):

@@ -149,8 +149,9 @@ def run(
         skipped=list(found.plan.skipped),
         subjects=cells.subjects_in_order([*samples, *outcomes]),
         kits=found.kits,
+        components={reference: kit.components for reference, kit in found.kits.items()},
         metric=metric,
-        cells=cells_of(store, selection, samples, outcomes),
+        cells=cells_with_sides(store, selection, samples, outcomes),
         sentinel=sentinel_view(store, found, kind),
         sibling=_sibling(store, run_id),
         timers=store.timers(run_id),
@@ -160,10 +161,23 @@ def run(
     )
 
 
+def cells_with_sides(
+    store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]
+) -> list[Cell]:
+    """Of both sides' CPU time together, each change with those of the client and the server."""
+    found = cells_of(store, selection, samples, outcomes)
+    if selection.metric is not Metric.CPU_NS:
+        return found
+    sides = (replace(selection, metric=metric) for metric in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS))
+    return cells.with_sides(found, *(cells_of(store, side, store.samples(side), []) for side in sides))
+
+
 def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
     pairs = cells.pairs_apart(samples)
     together = measured_together(store, selection, pairs)
     run_ids = {row.run_id for row in samples} | {numbers.run_id for pair in together.values() for numbers in pair}
+    runs_by_kit = {row.subject.kit_id: row.run_id for row in samples}
+    runs_by_kit |= {one.subject.kit_id: one.run_id for pair in together.values() for one in pair}
     has_choices = any(row.case.leaves_a_choice for row in samples)
     return cells.cells(
         samples,
@@ -172,6 +186,7 @@ def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outco
         chosen(store.negotiated(run_ids) if has_choices else ()),
         store.harness_versions(run_ids) if pairs else {},
         together,
+        store.components(set(runs_by_kit.values())) if runs_by_kit else {},
     )
 
 

@@ -100,6 +100,10 @@ class RunDetail(Answer):
     skipped: list[Skipped]
     subjects: list[SubjectView]
     kits: dict[str, KitManifest]
+    components: dict[str, dict[str, str]] = Field(
+        description="what each subject's library stands on, where known: by reference, then by component its version",
+        examples=[{"gnutls@debian/trixie": {"nettle": "3.10.1", "gmp": "6.3.0", "libc": "2.41"}}],
+    )
     metric: Metric
     cells: list[Cell]
     sibling: SiblingView | None = Field(description="null where the core has one thread, or nobody looked")

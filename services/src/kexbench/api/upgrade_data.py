@@ -16,6 +16,7 @@ from kexbench.api.comparing import (
     batches_of,
     best_runs,
     chosen,
+    components_between,
     sentinels,
     share_a_sentinel,
     unlike,
@@ -96,9 +97,12 @@ def _cells_on(
                 sides[side].sentinel = frozen.get((sides[side].run_id, case_id))
     _tell_what_was_done(store, numbers, cases, apart)
     floors = _layout_floors(store, kind, selection.libraries)
+    runs_by_kit = {sides["both"].subject.kit_id: sides["both"].run_id for sides in numbers.values()}
+    components = store.components(set(runs_by_kit.values()))
     for case_id in runs:
         first, second = numbers[case_id, before], numbers[case_id, after]
-        yield _cell(cases[case_id], kind, first, second, floors.get(case_id, 0.0))
+        cell = _cell(cases[case_id], kind, first, second, floors.get(case_id, 0.0))
+        yield replace(cell, components=components_between(first["both"], second["both"], components))
 
 
 def _numbers(rows: Iterable[SampleRow], subjects: Sequence[str], runs: _Runs) -> dict[tuple[str, str], Numbers]:

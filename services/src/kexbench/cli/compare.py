@@ -11,7 +11,9 @@ from kexbench.cli.compose import Done, cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
+from kexbench.cli.step_tables import VERDICTS, along_text, move_text
 from kexbench.domain.cases import Case
+from kexbench.domain.components import changed_components
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.pipeline import read_spec
@@ -65,7 +67,9 @@ def compare(
     if as_json:
         print_json([_row(case, found, done) for case in cases])
     else:
-        _print(cases, references, found)
+        along = _along(done, references)
+        out.print(f"CPU time of {references[1]} against {references[0]}{along}\n", markup=False)
+        _print(cases, found)
         _explain(cases, done, found[Metric.CPU_NS])
     verdicts = [one.ratio.verdict for one in found[Metric.CPU_NS].values() if one and one.ratio]
     raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
@@ -84,12 +88,17 @@ def _verdicts(done: Done, cases: tuple[Case, ...], pair: tuple[SubjectRef, Subje
     return {case.case_id: pair_verdict(done.invocations, case.case_id, subject, against, metric) for case in cases}
 
 
-def _print(cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], found: dict[Metric, Verdicts]) -> None:
-    """Two lines a case: what was compared with the verdict, and the three changes."""
-    out.print(f"CPU time of {pair[1]} against {pair[0]}\n", markup=False)
+def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> str:
+    """What is not alike in the two beside the library itself."""
+    kits = done.end.run.kits
+    return along_text(changed_components(*(kits[str(one)].components for one in pair)))
+
+
+def _print(cases: tuple[Case, ...], found: dict[Metric, Verdicts]) -> None:
+    """Each case with its verdict, and below it the three changes with theirs."""
     for case in cases:
         total = found[Metric.CPU_NS][case.case_id]
-        word = total.ratio.verdict if total and total.ratio else "no number"
+        word = VERDICTS[total.ratio.verdict] if total and total.ratio else "no number"
         out.print(f"[bold]{escape(case.label)}[/bold]  {word}", soft_wrap=True)
         if total is None:
             continue
@@ -100,13 +109,9 @@ def _print(cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], found: 
 
 
 def _change(verdict: PairVerdict | None) -> str:
-    """`+1.20%  [+0.91%, +1.49%]`."""
+    """`+1.20%  [+0.91%, +1.49%]  costs more`."""
     ratio = verdict.ratio if verdict else None
-    if ratio is None:
-        return "none"
-    if ratio.low is None or ratio.high is None:
-        return f"{ratio.ratio - 1:+.2%}"
-    return f"{ratio.ratio - 1:+.2%}  [{ratio.low - 1:+.2%}, {ratio.high - 1:+.2%}]"
+    return move_text(ratio, VERDICTS[ratio.verdict]).replace("\n", "  ") if ratio else "none"
 
 
 def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts) -> None:

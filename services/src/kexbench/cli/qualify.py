@@ -10,7 +10,7 @@ from kexbench.api.lab_models import QualificationRow, Qualifications
 from kexbench.cli.compose import cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.cli.tables import case_text
+from kexbench.cli.step_tables import case_text
 from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef

@@ -2,17 +2,21 @@
 
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.console import err, out
-from kexbench.cli.tables import LEGEND, outcome_lines, reference_tables, results_tables, swap_lines
+from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
+from kexbench.cli.tables import outcome_lines, reference_tables, swap_lines
 from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric
 
 
 def print_report(client: ApiClient, run_id: str) -> None:
     detail = client.run(run_id, Metric.CPU_NS)
-    for table in results_tables(detail, out.width):
+    steps, levels = step_tables(detail), level_table(detail)
+    for table in [*steps, *([levels] if levels else [])]:
         out.print(table)
-    out.print(LEGEND, style="dim")
-    for line in outcome_lines(detail):
+        out.print()
+    for legend in ([STEP_LEGEND] if steps else []) + ([LEVEL_LEGEND] if levels else []):
+        out.print(legend, style="dim")
+    for line in step_lines(detail) + outcome_lines(detail):
         out.print(line, markup=False, soft_wrap=True)
     if detail.reference:
         _print_reference(detail)

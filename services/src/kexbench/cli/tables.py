@@ -3,56 +3,17 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from rich import box
 from rich.table import Table
 
-from kexbench.api.models import Cell
 from kexbench.api.reference_models import ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
-from kexbench.cli.words import by_library, percent, rate_text
+from kexbench.cli.step_tables import case_table, case_text
+from kexbench.cli.words import by_library
 from kexbench.domain.library_commits import version_text
 
-LEGEND = (
-    "Handshakes per CPU-second, client and server together; ± is the 95% interval of the median.\n"
-    "Below it: CPU cost against the version before it of the same library; ~ cannot be told from no change."
-)
-CASE_WIDTH, RATE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 14, 12, 20
+CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20
 """Columns of a terminal that the widest content of a table's column takes."""
 _Item = TypeVar("_Item")
-
-
-def results_tables(detail: RunDetail, width: int) -> list[Table]:
-    """Case x subject, with the change against the version before; as many tables as fit the width side by side."""
-    found = {(cell.case_id, cell.subject): cell for cell in detail.cells}
-    tables = []
-    for subjects in _groups(detail.subjects, (width - CASE_WIDTH) // RATE_WIDTH):
-        where = detail.host_kind.cpu_model if detail.host_kind else "no machine yet"
-        table = _table(f"{detail.summary.spec_name} on {where}")
-        for subject in subjects:
-            version = version_text(subject.version, subject.commit)
-            table.add_column(f"{subject.library}\n{version}", justify="right", no_wrap=True)
-        for case in detail.cases:
-            cells = [found.get((case.id, subject.subject)) for subject in subjects]
-            table.add_row(case_text(case.title), *map(cell_text, cells))
-        tables.append(table)
-    return tables
-
-
-def case_text(title: str) -> str:
-    """A case's title on two lines: what is exchanged, and with which keys."""
-    return title.replace(", ", "\n", 1)
-
-
-def cell_text(cell: Cell | None) -> str:
-    """`1,361 ±0.6%` over `-12.1%`, or the kind of outcome that stands in for a number."""
-    if cell is None:
-        return ""
-    if cell.estimate is None:
-        return str(cell.outcome.kind) if cell.outcome else ""
-    text = rate_text(cell.estimate)
-    if cell.change:
-        text += "\n" + ("~" if cell.change.verdict == "unresolved" else percent(cell.change.ratio))
-    return text
 
 
 def outcome_lines(detail: RunDetail) -> list[str]:
@@ -86,7 +47,7 @@ def reference_tables(detail: RunDetail, width: int) -> list[Table]:
     tables = []
     for published in detail.reference.tables:
         for columns in _groups(published.columns, (width - CASE_WIDTH - PUBLISHED_WIDTH) // RATIO_WIDTH):
-            table = _table(published.title)
+            table = case_table(published.title, ())
             table.add_column("published\n(ratio)", justify="right")
             for column in columns:
                 table.add_column(names[column.subject], justify="right", no_wrap=True)
@@ -132,12 +93,6 @@ def costs_text(costs: SideCosts) -> str:
     """`412 µs (client 204, server 208)`."""
     client, server = costs.client_cpu_ns / 1000, costs.server_cpu_ns / 1000
     return f"{client + server:,.0f} µs (client {client:,.0f}, server {server:,.0f})"
-
-
-def _table(title: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), row_styles=["", "dim"])
-    table.add_column("case", min_width=CASE_WIDTH - 2)
-    return table
 
 
 def _groups(items: Sequence[_Item], size: int) -> list[Sequence[_Item]]:

@@ -1,8 +1,11 @@
 """Numbers as people read them."""
 
+from collections.abc import Sequence
+
 from kexbench.api.models import Estimate
 
 NS_PER_SECOND = 1e9
+NAMED_CASES = 5
 
 
 def rate_text(estimate: Estimate) -> str:
@@ -21,6 +24,15 @@ def percent(ratio: float) -> str:
 def duration_words(seconds: float) -> str:
     """`45 s` or `12 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def cases_text(titles: Sequence[str], of_all: int | None = None) -> str:
+    """Some cases by their titles, `all` where they are all of several."""
+    if len(titles) == of_all and of_all > 1:
+        return "all"
+    different = list(dict.fromkeys(titles))
+    more = len(different) - NAMED_CASES
+    return "; ".join(different[:NAMED_CASES]) + (f"; and {more:,} more" if more > 0 else "")
 
 
 def by_library(names: list[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.components import components_of
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
 from kexbench.domain.versions import commit_key, version_key
@@ -200,6 +201,11 @@ class KitManifest(_Frozen):
     @property
     def ref(self) -> SubjectRef:
         return SubjectRef(library=self.library, source=self.source)
+
+    @property
+    def components(self) -> dict[str, str]:
+        """What the library stands on, each with its version: nettle, GMP, libc, zlib and its compiler, where known."""
+        return components_of(((one.name, one.version) for one in self.packages), self.build_profile.compiler)
 
     @property
     def folder_name(self) -> str:

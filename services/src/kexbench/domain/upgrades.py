@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kexbench.domain.components import ComponentChange
 from kexbench.domain.kits import Library
 
 Side = Literal["both", "client", "server"]
@@ -34,6 +35,12 @@ class Move(_Frozen):
     high: float
 
 
+class SideMove(Move):
+    """Of one side, with a verdict by the rule that both sides together have theirs by."""
+
+    verdict: CellVerdict = Field(description="with the false discoveries of this side's cells in check")
+
+
 class UpgradeCell(_Frozen):
     """One case on one host kind."""
 
@@ -43,8 +50,8 @@ class UpgradeCell(_Frozen):
     cpu_model: str
     verdict: CellVerdict = Field(description="of both sides together, with the false discoveries of all cells in check")
     move: Move | None = Field(description="of both sides together; null with fewer than three invocations")
-    client: Move | None
-    server: Move | None
+    client: SideMove | None
+    server: SideMove | None
     q: float | None = Field(description="the false discovery rate at which it would count as moved")
     resolves: float | None = Field(description="the smallest change that so many invocations detect, as a share")
     paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs or runs")
@@ -53,6 +60,9 @@ class UpgradeCell(_Frozen):
     invocations: int = Field(description="of the comparison; the fewer of the two where they are not paired")
     run_ids: tuple[str, ...] = Field(description="one, or two where the versions were measured in different runs")
     warnings: tuple[str, ...] = Field(description="why the two are not quite alike")
+    components: tuple[ComponentChange, ...] = Field(
+        (), description="what the library stands on that changed along with it, so that a move may be theirs"
+    )
 
 
 class Factor(_Frozen):

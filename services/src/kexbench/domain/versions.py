@@ -73,12 +73,14 @@ def upstream_version(debian_version: str) -> str:
     """The upstream part of a Debian version: `1:3.5.4-1~deb13u1` -> `3.5.4`, `4.0.0~beta1-1` -> `4.0.0-beta1`.
 
     A revision begins with a digit, so that an upstream version such as `4.0.0-alpha1` stays as it is.
-    What Debian adds behind a `+` or as `.dfsg` tells how the source was repacked and is left out.
+    What Debian adds behind a `+` or as `.dfsg` tells how the source was repacked and is left out, but `+really1.3.1`
+    is what the version really is.
     """
     without_epoch = debian_version.partition(":")[2] or debian_version
     upstream, hyphen, revision = without_epoch.rpartition("-")
     if not (hyphen and revision[:1].isdigit()):
         upstream = without_epoch
+    upstream = upstream.rpartition("+really")[2]
     upstream = re.sub(r"[.~+](?:dfsg|ds|repack).*$", "", upstream.partition("+")[0])
     return upstream.replace("~", "-")
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
+from kexbench.domain.components import components_of
 from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.hosts import HOST_KIND
@@ -11,6 +13,10 @@ from kexbench.store.port import AppearanceRow, MeasuredSubjectRow, Selection
 
 _HERE = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
 _IDENTITY = "library, version, version_key, source, build_profile"
+_KITS = (
+    "Map(String, Tuple(kit_id String, packages Array(Tuple(name String, version String)),"
+    " build_profile Tuple(compiler String)))"
+)
 _CASE = ", ".join(f"`{column}`" for column in rows.CASE_COLUMNS)
 
 
@@ -80,3 +86,16 @@ class AppearanceTables(Connection):
             {"run_ids": list(run_ids)},
         )
         return {row["run_id"]: int(row["version"]) for row in found}
+
+    def components(self, run_ids: Collection[str]) -> dict[str, dict[str, str]]:
+        found = self._query(
+            "SELECT kit.1 AS kit_id, any(kit.2) AS packages, any(kit.3.1) AS compiler FROM"
+            f" (SELECT arrayJoin(mapValues(JSONExtract(run, 'kits', '{_KITS}'))) AS kit FROM runs"
+            " WHERE run_id IN {run_ids:Array(String)}) GROUP BY kit_id",
+            {"run_ids": list(run_ids)},
+        )
+        return {row["kit_id"]: components_of(map(_name_and_version, row["packages"]), row["compiler"]) for row in found}
+
+
+def _name_and_version(package: Any) -> tuple[str, str]:
+    return package["name"], package["version"]

@@ -467,6 +467,10 @@ class Store(Protocol):
         """Those of the plans of runs."""
         ...
 
+    def components(self, run_ids: Collection[str]) -> dict[str, dict[str, str]]:
+        """What the libraries of runs stand on: by kit id the versions by component (domain/components.py)."""
+        ...
+
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         """The sentinel's samples in several runs."""
         ...

@@ -1,0 +1,193 @@
+"""The tables that a run ends with: nothing is cut off at any width, and no change stands without its interval."""
+
+import re
+from datetime import UTC, datetime
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from kexbench.api.models import CaseView, Cell, Change, Estimate, HostKind, OutcomeView, SideChange, SubjectView
+from kexbench.api.reading import summary
+from kexbench.api.run_models import RunDetail
+from kexbench.cli.step_tables import level_table, move_text, step_lines, step_tables
+from kexbench.domain.components import ComponentChange
+from kexbench.domain.samples import Metric, OutcomeKind
+from tests.builders import a_run
+
+SPEC = """\
+apiVersion: kexbench.dev/v1
+kind: Benchmark
+metadata: { name: steps }
+subjects: [{ fake: [1.0, 1.1] }]
+matrix:
+  protocol: [TLSv1.3]
+  keyExchange: [ECDHE-RSA, ECDHE-ECDSA]
+  group: [X25519]
+measure: { invocations: 6, batches: 4 }
+"""
+RUN = a_run(spec=SPEC)
+CASES = [CaseView.of(case) for case in RUN.plan.cases]
+ALONG = [
+    ComponentChange(component="nettle", before="3.8.1", after="3.10.1"),
+    ComponentChange(component="gmp", before="6.2.1", after="6.3.0"),
+]
+SIDES = {
+    "both": SideChange(ratio=0.8812, low=0.8714, high=0.8911, verdict="less"),
+    "client": SideChange(ratio=1.0851, low=0.9712, high=1.1987, verdict="unresolved"),
+    "server": SideChange(ratio=1.0012, low=0.9991, high=1.0033, verdict="same"),
+}
+WIDTHS = (60, 80, 120)
+
+
+def a_subject(version: str, library: str = "gnutls") -> SubjectView:
+    return SubjectView(
+        subject=f"{library}@{version}",
+        library=library,
+        version=version,
+        version_key=version,
+        source="system",
+        build_profile="p",
+        build_profile_label="label of p",
+        kit_id=f"kit {version}",
+        commit=None,
+    )
+
+
+BEFORE, AFTER = a_subject("3.7.9"), a_subject("3.8.9")
+
+
+def a_cell(case: CaseView, subject: SubjectView, ns: float | None, change: Change | None = None) -> Cell:
+    return Cell(
+        case_id=case.id,
+        subject=subject.subject,
+        estimate=None if ns is None else Estimate(value=ns, low=0.89 * ns, high=1.11 * ns, invocations=10),
+        change=change,
+        outcome=None
+        if ns
+        else OutcomeView(kind=OutcomeKind.UNSUPPORTED, reason="no such group", detail=None, invocations=10),
+        to_sentinel=None,
+        negotiated=None,
+        run_id=RUN.run_id,
+        measured_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+CHANGE = Change(
+    against=BEFORE.subject,
+    **SIDES["both"].model_dump(),
+    paired=True,
+    warnings=["different build profile"],
+    components=ALONG,
+    client=SIDES["client"],
+    server=SIDES["server"],
+)
+
+
+def a_detail(cells: list[Cell], subjects: list[SubjectView]) -> RunDetail:
+    return RunDetail(
+        summary=summary(RUN, None),
+        events=[],
+        controls=[],
+        spec_text=SPEC,
+        measure=RUN.plan.measure,
+        hosts=[],
+        host_kind=HostKind(pool="local", cpu_model="Example CPU 9000"),
+        host_kinds=[],
+        cases=CASES,
+        skipped=[],
+        subjects=subjects,
+        kits={},
+        components={},
+        metric=Metric.CPU_NS,
+        cells=cells,
+        reference=None,
+        sentinel=None,
+        mixed_pools=[],
+        sibling=None,
+        timers={},
+        discarded_batches=0,
+        preempted_batches=0,
+    )
+
+
+STEP = a_detail(
+    [
+        a_cell(CASES[0], BEFORE, 500_000),
+        a_cell(CASES[0], AFTER, 440_600, CHANGE),
+        a_cell(CASES[1], BEFORE, 500_000),
+        a_cell(CASES[1], AFTER, None),
+    ],
+    [BEFORE, AFTER],
+)
+
+
+def rendered(detail: RunDetail, width: int) -> list[str]:
+    console = Console(file=StringIO(), width=width, highlight=False)
+    levels = level_table(detail)
+    for table in [*step_tables(detail), *([levels] if levels else [])]:
+        console.print(table)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def words(lines: list[str]) -> str:
+    """All that is on them in reading order of no matter which column."""
+    return " ".join(" ".join(lines).split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_off_and_every_change_has_its_interval_and_verdict(width: int) -> None:
+    lines = rendered(STEP, width)
+    assert max(map(len, lines)) <= width
+    told = words(lines)
+    assert "…" not in told
+    figures = re.findall(r"[+-][0-9]+\.[0-9]+%", told)
+    assert sorted(figures) == sorted(
+        f"{number - 1:+.2%}" for side in SIDES.values() for number in (side.ratio, side.low, side.high) if number
+    )
+    for word in ("costs", "less", "cannot", "tell", "the", "same", "X25519", "unsupported"):
+        assert word in told.split()
+    for along in ("nettle 3.8.1 → 3.10.1", "gmp 6.2.1 → 6.3.0"):
+        assert along in told
+    assert "±" not in told
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_on_a_usual_terminal_each_case_takes_three_lines_and_each_cell_stands_whole(width: int) -> None:
+    lines = rendered(STEP, width)
+    first = next(place for place, line in enumerate(lines) if line.startswith("TLS 1.3 ECDHE-RSA"))
+    cells = [re.split(r"\s{2,}", line.strip()) for line in lines[first : first + 3]]
+    assert [row[-3:] for row in cells] == [
+        ["-11.88%", "+8.51%", "+0.12%"],
+        ["[-12.86%, -10.89%]", "[-2.88%, +19.87%]", "[-0.09%, +0.33%]"],
+        ["costs less", "cannot tell", "the same"],
+    ]
+    assert cells[2][0] == "2,000/s → 2,270/s"
+    assert lines[first + 3].startswith("TLS 1.3 ECDHE-ECDSA")
+    assert "after: unsupported" in lines[first + 3]
+
+
+def test_why_two_are_not_quite_alike_is_told_below() -> None:
+    assert step_lines(STEP) == [f"gnutls 3.7.9 → 3.8.9: different build profile: {CASES[0].title}"]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_version_alone_has_its_level_with_its_interval(width: int) -> None:
+    alone = a_detail([a_cell(case, BEFORE, 500_000) for case in CASES], [BEFORE])
+    lines = rendered(alone, width)
+    assert words(lines).count("2,000 ±11.0%") == len(CASES)
+    assert not step_tables(alone)
+
+
+def test_one_version_from_two_places_is_told_apart_by_its_sources() -> None:
+    other = AFTER.model_copy(update={"version": "3.7.9", "source": "debian/bookworm"})
+    detail = STEP.model_copy(update={"subjects": [BEFORE, other]})
+    assert "gnutls 3.7.9 (system) → 3.7.9 (debian/bookworm)" in words(rendered(detail, 120))
+
+
+def test_a_change_of_too_few_invocations_has_no_interval_and_no_change_has_a_word() -> None:
+    assert move_text(SideChange(ratio=1.02, low=None, high=None, verdict="unresolved"), "cannot tell") == (
+        "+2.00%\ncannot tell"
+    )
+    assert move_text(None, "") == "none"
