@@ -1,6 +1,7 @@
 """Matrices of cells with planted moves: sides that swing with the machine, invocations with noise of their own."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,8 +63,9 @@ def a_cell(
             costs["server"][key] = (first * rounds).tolist()
             costs["client"][key] = (second * rounds).tolist()
             costs["both"][key] = ((first + second) * rounds).tolist()
-    levels = (float(np.median(medians(side["both"]))) if invocations else None for side in sides)
-    return CellData(case, pool, "Example CPU 9000", sides[0], sides[1], ("run",), (), unlike, floor, *levels)
+    before_ns, after_ns = (float(np.median(medians(side["both"]))) if invocations else None for side in sides)
+    cell = CellData(case, pool, "Example CPU 9000", sides[0], sides[1], ("run",), (), unlike, floor)
+    return replace(cell, before_ns=before_ns, after_ns=after_ns)
 
 
 def a_matrix(steps: Steps = nothing, *, seed: int = 1, invocations: int = 10, noise: float = 0.006) -> list[CellData]:
