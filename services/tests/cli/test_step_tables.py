@@ -190,4 +190,4 @@ def test_a_change_of_too_few_invocations_has_no_interval_and_no_change_has_a_wor
     assert move_text(SideChange(ratio=1.02, low=None, high=None, verdict="unresolved"), "cannot tell") == (
         "+2.00%\ncannot tell"
     )
-    assert move_text(None, "") == "none"
+    assert move_text(None, "") == "no number"

@@ -1,8 +1,9 @@
 """The estimate of one cell and the comparison of two, both over invocations, the statistical unit.
 
-Assumption stated once: invocations of one cell are exchangeable. Batches of one process are not
-independent, so an invocation counts as one value: of one subject the median of its batches, of two the
-interquartile mean over rounds (analysis/rounds.py).
+Assumption stated once: invocations of one cell are independent and come from one distribution. A machine that drifts
+breaks it for levels; the two of a pair share the drift. Batches of one process are not independent, so an invocation
+counts as one value: of one subject its level, the time of all its batches by their handshakes; of two the interquartile
+mean over rounds (analysis/rounds.py).
 """
 
 from collections.abc import Sequence

@@ -31,6 +31,7 @@ VERDICTS: Mapping[CellVerdict, str] = {
 }
 CASE_WIDTH, NUMBER_WIDTH = 14, 10
 """At least, in columns of a terminal: no group (`X25519MLKEM768`) and no number (`[+123.45%,`) is broken in two."""
+NO_NUMBER = "no number"
 SIDE_COLUMNS = ("both sides", "client", "server")
 
 
@@ -69,7 +70,7 @@ def case_text(title: str) -> str:
 def move_text(move: HasMove | None, verdict: str) -> str:
     """`+1.20%`, `[+0.91%, +1.49%]` and the verdict on a line each."""
     if move is None:
-        return verdict or "none"
+        return verdict or NO_NUMBER
     return "\n".join(filter(None, [f"{move.ratio - 1:+.2%}", interval_text(move), verdict]))
 
 
@@ -141,7 +142,7 @@ def _sides(before: Cell | None, after: Cell | None) -> Sequence[str]:
     sides = (change.client, change.server)
     return (
         move_text(change, VERDICTS[change.verdict]),
-        *(move_text(side, VERDICTS[side.verdict]) if side else "none" for side in sides),
+        *(move_text(side, VERDICTS[side.verdict]) if side else NO_NUMBER for side in sides),
     )
 
 

@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.upgrade_models import UpgradeView
-from kexbench.cli.step_tables import SIDE_COLUMNS, VERDICTS, along_text, case_table, case_text, move_text
+from kexbench.cli.step_tables import NO_NUMBER, SIDE_COLUMNS, VERDICTS, along_text, case_table, case_text, move_text
 from kexbench.cli.words import NS_PER_SECOND, cases_text
 from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
 
@@ -35,7 +35,7 @@ def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:
     along = along_text(change for cell in cells for change in cell.components)
     table = case_table(f"{cpu_model}, pool {pool}{along}", SIDE_COLUMNS)
     for cell in cells:
-        sides = (move_text(side, VERDICTS[side.verdict]) if side else "none" for side in (cell.client, cell.server))
+        sides = (move_text(side, VERDICTS[side.verdict]) if side else NO_NUMBER for side in (cell.client, cell.server))
         total = move_text(cell.move, verdict_text(cell))
         table.add_row(*map(Text, (f"{case_text(cell.title)}\n{cores_text(cell)}", total, *sides)))
     return table
@@ -44,7 +44,7 @@ def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:
 def cores_text(cell: UpgradeCell) -> str:
     """`4.00 → 4.08 cores`."""
     if cell.before_ns is None or cell.after_ns is None:
-        return "no number"
+        return NO_NUMBER
     return f"{cores(cell.before_ns):.3g} → {cores(cell.after_ns):.3g} cores"
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.machine import read_machine
 from kexbench.runner.doctor.watching import Busyness, Spin, busy_between
 from tests.runner.doctor.machines import ALLOWED, QUIET, MakeTree, a_machine, check
@@ -151,3 +152,8 @@ def test_without_a_cpu_of_its_own_all_cpus_count() -> None:
 @pytest.mark.parametrize("after", ["", BEFORE, "cpu  1 2\n"], ids=["unreadable", "no time passed", "too few fields"])
 def test_without_two_readings_busy_time_is_unknown(after: str) -> None:
     assert busy_between(BEFORE, after, 0.0, 1) is None
+
+
+def test_advice_names_the_length_that_batches_have() -> None:
+    found = check("interruptions", a_machine(), QUIET)
+    assert (found.verdict, found.advice) == ("good", f"A batch of {BATCH_NS / 1e6:g} ms is rarely disturbed.")

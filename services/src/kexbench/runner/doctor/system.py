@@ -52,7 +52,7 @@ def interruptions(machine: Machine, watched: Watched) -> Check:
         return about.warning(
             found, "Disturbed batches are repeated and in the end kept: stop what else runs, or isolate the CPU."
         )
-    return about.good(found, "A batch of 5 ms is rarely disturbed.")
+    return about.good(found, f"A batch of {BATCH_NS / 1e6:g} ms is rarely disturbed.")
 
 
 def clock_source(machine: Machine) -> Check:

@@ -1,0 +1,249 @@
+"""Every figure in the documents that the code could contradict agrees with the code.
+
+A row names a document, a sentence as a pattern, and what its groups must be. Whoever changes a constant, or the
+sentence, finds the other one here. Figures that were measured are not the code's.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kexbench.analysis import bisect, changepoints, changepoints_fit, changepoints_passing, changepoints_place
+from kexbench.analysis import changepoints_screen as screen
+from kexbench.analysis.detectable import ALPHA, POWER
+from kexbench.analysis.discovery import FALSE_DISCOVERIES
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT, TRIM, estimate_median, trimmed_freedom
+from kexbench.domain.alerts import AlertRule
+from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX
+from kexbench.domain.dimensions import RSA_BITS_MAX, RSA_BITS_MIN
+from kexbench.domain.hosts import IDLE_SIBLING
+from kexbench.domain.plans import BATCH_NS, BATCHES
+from kexbench.kits.build_nettle import NETTLE
+from kexbench.notify import outbox
+from kexbench.planning import channels
+from kexbench.planning.spec import MAX_INVOCATIONS, MIN_CONFIRMED, MeasureSpec
+from kexbench.planning.written import _SHARE_MAX, _SHARE_MIN
+from kexbench.runner.invocation import WARM_UP_BATCHES
+from kexbench.runner.party import MIN_HANDSHAKES
+from kexbench.settings import Settings
+from kexbench.watch.proposals import MOST_SPECS
+
+ROOT = Path(__file__).parents[2]
+NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+MINUTE = timedelta(minutes=1)
+
+
+def word(number: float) -> str:
+    assert number == int(number)
+    return NUMBERS[int(number)]
+
+
+def share(value: float) -> str:
+    """`0.5%`."""
+    return f"{100 * value:g}%"
+
+
+def least_for_an_interval() -> int:
+    return next(count for count in range(1, 20) if estimate_median(range(1, count + 1)).low is not None)
+
+
+def ends_of_ten() -> tuple[str, str]:
+    """Which of ten sorted values bound a level's interval."""
+    found = estimate_median(range(1, 11))
+    assert found.low is not None
+    assert found.high is not None
+    return ORDINALS[int(found.low)], ORDINALS[int(found.high)]
+
+
+def freedom_lost() -> str:
+    """Of ten values two are cut at each end and six are kept."""
+    return f"{(1 - trimmed_freedom(10) / 5) * 10 / 2:.2f}"
+
+
+SPEC_DEFAULTS = MeasureSpec.model_validate({})
+SPECS = "bench-specs/README.md"
+MEASURED, STATISTICS, OPERATIONS = "docs/measurement.md", "docs/statistics.md", "docs/operations.md"
+
+
+@dataclass(frozen=True)
+class Figure:
+    document: str
+    pattern: str
+    """Groups are the figures; a blank fits any white space."""
+    values: tuple[str, ...]
+
+
+FIGURES = (
+    Figure(SPECS, r"takes `invocations` \((\d+)\)", (str(SPEC_DEFAULTS.invocations),)),
+    Figure(SPECS, r"`batches` \((\d+)\)", (str(BATCHES),)),
+    Figure(SPECS, r"`maxDuration` \((\d+)m\)", (f"{SPEC_DEFAULTS.max_duration / 60:g}",)),
+    Figure(SPECS, r"`sentinel` \((\w+)\)", (str(SPEC_DEFAULTS.sentinel).lower(),)),
+    Figure(SPECS, r"`isolation` \((\w+)\)", (str(SPEC_DEFAULTS.isolation),)),
+    Figure(
+        SPECS,
+        r"below this share are not told, `([\d.]+%)` to `(\d+%)` \| `([\d.]+%)`",
+        (share(_SHARE_MIN), share(_SHARE_MAX), share(AlertRule().relevant)),
+    ),
+    Figure(
+        SPECS,
+        r"confirm a suspicion, (\d+) to (\d+) \| (\d+)",
+        (str(MIN_CONFIRMED), str(MAX_INVOCATIONS), str(AlertRule().confirm_invocations)),
+    ),
+    Figure(SPECS, r"`chainLength` \| 1 to (\d+) ", (str(CHAIN_MAX),)),
+    Figure(SPECS, r"`antiReplay` \| 0 to (\d+),", (str(EARLY_DATA_MAX),)),
+    Figure(SPECS, r"`threads` \| 1 to (\d+),", (str(THREADS_MAX),)),
+    Figure(SPECS, r"RSA-PSS keys: 2048, or (\d+) to (\d+)", (str(RSA_BITS_MIN), str(RSA_BITS_MAX))),
+    Figure(
+        MEASURED,
+        r"turns of about (\w+) milliseconds and (\w+) handshakes at least",
+        (word(BATCH_NS / 1e6), word(MIN_HANDSHAKES)),
+    ),
+    Figure(MEASURED, r"The first (\w+) rounds warm up", (word(WARM_UP_BATCHES),)),
+    Figure(MEASURED, r"busy for more than a (\w+) of the time", ("twentieth" if IDLE_SIBLING == 1 / 20 else "?",)),
+    Figure(STATISTICS, r"of 10 invocations it reaches from the (\w+) to the (\w+)\.", ends_of_ten()),
+    Figure(STATISTICS, r"Below (\w+) invocations there is none, and none is shown", (word(least_for_an_interval()),)),
+    Figure(STATISTICS, r"The change is their (\d+%) trimmed mean", (share(TRIM),)),
+    Figure(STATISTICS, r"are \(h - 1\)\(1 - ([\d.]+) g/n\)", (freedom_lost(),)),
+    Figure(
+        STATISTICS,
+        r"the ratio differs by at least ([\d.]+%)\. `same` where the whole interval lies within ([\d.]+%)",
+        (share(RELEVANT), share(RELEVANT)),
+    ),
+    Figure(
+        STATISTICS,
+        r"a two-sided test at (\d+%) finds (\w+) times in (\w+)",
+        (share(ALPHA), *{0.8: ("four", "five")}[POWER]),
+    ),
+    Figure(STATISTICS, r"a build counting as (\w+) measurements", (word(bisect.BUILD_COST),)),
+    Figure(STATISTICS, r"commits that do not build tells apart, has (\d+%)", (share(bisect.SURE),)),
+    Figure(
+        STATISTICS,
+        r"that of halving and (\w+), the ends included\) and of measurements \((\w+) a build\)",
+        (word(bisect.SPARE_BUILDS), word(bisect.READINGS_PER_BUILD)),
+    ),
+    Figure(
+        STATISTICS,
+        r"by 1\.1%, as here on one machine \(\[figures\]\(benchmarks\.md\)\), layouts by ([\d.]+%)",
+        (share(bisect.LAYOUT_SD),),
+    ),
+    Figure(STATISTICS, r"and never below ([\d.]+%)", (share(screen.LEAST_NOISE),)),
+    Figure(
+        STATISTICS,
+        r"Where the same figure over (\d+) points is more than ([\d.]+) times",
+        (str(screen._NOISE_WINDOW), f"{screen._UNEVEN:g}"),
+    ),
+    Figure(
+        STATISTICS,
+        r"drawn in to (\w+) standard deviations from the median of (\w+) neighbours",
+        (word(screen._SPIKE_CLIP), word(screen._SPIKE_WINDOW)),
+    ),
+    Figure(
+        STATISTICS,
+        r"Means of ([\d, ]+ and \d+) points before and after each place",
+        (f"{', '.join(map(str, screen.WIDTHS[:-1]))} and {screen.WIDTHS[-1]}",),
+    ),
+    Figure(
+        STATISTICS,
+        r"contrasts above z = (\d+), one in each neighbourhood, at most (\d+),",
+        (f"{screen.PLACE_Z:g}", str(screen.MAX_PLACES)),
+    ),
+    Figure(STATISTICS, r"differ by less than (\w+) standard errors of noise without memory", (word(screen.KEPT_Z),)),
+    Figure(
+        STATISTICS,
+        r"fades by a factor of ([\d.]+), ([\d.]+) or ([\d.]+) a point and has (\d+%), (\d+%) or all",
+        (*map(str, changepoints_fit.MEMORIES), *map(share, changepoints_fit.SHARES[:2])),
+    ),
+    Figure(STATISTICS, r"plus (\d+) for any memory", (f"{changepoints_fit.MEMORY_PENALTY:g}",)),
+    Figure(
+        STATISTICS,
+        r"penalty for each step: ([\d.]+) ln n while the models are compared, ([\d.]+) ln n",
+        (f"{changepoints_fit.MODEL_CHANGE_PENALTY:g}", f"{changepoints_fit.CHANGE_PENALTY:g}"),
+    ),
+    Figure(
+        STATISTICS,
+        r"A step of ([\d.]+) standard errors and more in a chart, of (\d+) for an alert",
+        (f"{changepoints.ANNOTATE:g}", f"{changepoints.ALERT:g}"),
+    ),
+    Figure(STATISTICS, r"of half a percent or more, with (\w+) points after it", (word(changepoints.LEAST_AFTER),)),
+    Figure(STATISTICS, r"medians of at most (\d+) points on both sides", (str(changepoints_passing.WINDOW),)),
+    Figure(
+        STATISTICS,
+        r"the same height \(within (\d+%)\) in (\w+) such pairs or more, (\w+) where they are higher than (\w+)",
+        (
+            share(changepoints_passing.ALIKE),
+            word(changepoints_passing.SWITCHES),
+            word(changepoints_passing.CLEAR_SWITCHES),
+            word(changepoints_passing.CLEAR_NOISES),
+        ),
+    ),
+    Figure(STATISTICS, r"a level of (\w+) points or fewer that goes back", (word(changepoints_passing.BRIEF_POINTS),)),
+    Figure(STATISTICS, r"level of alerts fewer than (\w+) points from a larger one", (word(changepoints.PART_POINTS),)),
+    Figure(
+        STATISTICS, r"mean absolute deviation is less than ([\d.]+) of the root", (f"{changepoints_place.PLAIN:g}",)
+    ),
+    Figure(STATISTICS, r"a step moves by up to (\w+) points to where", (word(changepoints_place.REACH),)),
+    Figure(STATISTICS, r"if that is better by a log likelihood of (\d+)", (f"{changepoints_place.CLEARLY:g}",)),
+    Figure(
+        OPERATIONS,
+        r"`([\d.]+:\d+)` \| `KEXBENCH_HOST`",
+        (f"{Settings.model_fields['host'].default}:{Settings.model_fields['port'].default}",),
+    ),
+    Figure(OPERATIONS, r"service/kexbench-api (\d+) &", (str(Settings.model_fields["port"].default),)),
+    Figure(OPERATIONS, r"nettle ([\d.]+) for every version", (NETTLE.version,)),
+    Figure(OPERATIONS, r"`digestHour` \| in UTC \| (\d+)", (str(channels.USUAL_HOUR),)),
+    Figure(OPERATIONS, r"`mostPerHour` .* \| (\d+) \|", (str(channels.USUAL_PER_HOUR),)),
+    Figure(
+        OPERATIONS,
+        r"after a minute, then after twice as long each time up to (\w+) hours, and given up after (\d+) tries",
+        (word(outbox.LONGEST_WAIT / (60 * MINUTE)), str(outbox.MAX_TRIES)),
+    ),
+    Figure(OPERATIONS, r"so it is sent again after (\w+) minutes", (word(outbox.LEASE / MINUTE),)),
+    Figure(OPERATIONS, r"Of one proposal the first (\d+)", (str(MOST_SPECS),)),
+)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: f"{figure.document}: {figure.pattern[:50]}")
+def test_a_documents_figure_is_the_codes(figure: Figure) -> None:
+    text = flat((ROOT / figure.document).read_text(encoding="utf-8"))
+    found = [match.groups() for match in re.finditer(figure.pattern, text)]
+    assert found, f"{figure.document} has no such sentence any more: change it here too"
+    assert set(found) == {figure.values}
+
+
+def test_what_the_figures_take_for_granted_is_so() -> None:
+    """Words for which there is no number to compare."""
+    assert outbox.FIRST_WAIT == MINUTE
+    assert RELEVANT == 0.005, "half a percent"
+    assert (FALSE_DISCOVERIES, MIN_COMPARED_INVOCATIONS) == (0.05, 3)
+
+
+def test_the_clocks_cost_what_the_page_on_measuring_says() -> None:
+    """Of the machine of benchmarks.md, which `make bench` writes."""
+    said = flat((ROOT / MEASURED).read_text(encoding="utf-8"))
+    for sentence in ("costs hundreds of nanoseconds", "tick counter that costs some ten nanoseconds"):
+        assert sentence in said
+    found = re.search(
+        r"A tick reading \(\w+\) costs (\d+) ns, a reading of the thread's CPU clock (\d+) ns",
+        flat((ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")),
+    )
+    assert found
+    assert 5 <= int(found[1]) < 30
+    assert 100 <= int(found[2]) < 1000
+
+
+def test_specs_to_copy_say_of_measuring_what_their_comments_say() -> None:
+    """A figure in a comment of a spec, such as `20 batches`, is that of the spec."""
+    for path in sorted((ROOT / "bench-specs").glob("*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        measure = (yaml.safe_load(text) or {}).get("measure") or {}
+        for number, noun in re.findall(r"^\s*#.*?\b(\d+) (batches|invocations)\b", text, re.MULTILINE):
+            assert str(measure.get(noun)) == number, f"{path.name}: {number} {noun}"
