@@ -42,9 +42,6 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
               </th>
             )}
             {header("cost", format.costTitle(metric), "number")}
-            <th scope="col" className="number">
-              95% interval
-            </th>
             {header("invocations", "Invocations", "number")}
             {versus ? (
               <th scope="col">Against {versus.title}</th>
@@ -77,6 +74,7 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
               key={`${cell.caseView.id} ${cell.subject.subject}`}
               {...{ cell, metric, host, time, sentinel, sides }}
               compared={Boolean(versus)}
+              withoutChange={model.priors.has(cell.subject.subject) ? "too few invocations" : "first version"}
             />
           ))}
         </tbody>
@@ -96,9 +94,11 @@ interface RowProps {
   sides: boolean;
   /** with a case, instead of with the version before */
   compared: boolean;
+  /** what stands for a verdict where a number is compared with none */
+  withoutChange: string;
 }
 
-function Row({ cell: shown, metric, host, time, sentinel, sides, compared }: RowProps) {
+function Row({ cell: shown, metric, host, time, sentinel, sides, compared, withoutChange }: RowProps) {
   const { caseView, subject, cell, note, cautions } = shown;
   const estimate = cell?.estimate;
   const along = cell?.change?.components.map(componentText).join(", ");
@@ -114,12 +114,14 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared }: Row
       {estimate ? (
         <>
           {time && <td className="number">{format.rate(estimate.value)}/s</td>}
-          <td className="number">{format.cost(estimate.value, metric)}</td>
-          <td className="number">{format.interval(estimate, metric)}</td>
+          <td className="number">
+            {format.cost(estimate.value, metric)}{" "}
+            <small className="below">{format.interval(estimate, metric)}</small>
+          </td>
           <td className="number">{estimate.invocations}</td>
         </>
       ) : (
-        <td colSpan={time ? 4 : 3} className="absent">
+        <td colSpan={time ? 3 : 2} className="absent">
           {cell?.outcome?.reason ?? "no number"}{" "}
           {cell?.outcome?.detail && <small>{cell.outcome.detail}</small>}
         </td>
@@ -132,7 +134,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared }: Row
             {cell?.change ? (
               <>
                 {format.percent(cell.change.ratio)}{" "}
-                <small>{format.percentInterval(cell.change.low, cell.change.high)}</small>
+                <small className="below">{format.percentInterval(cell.change.low, cell.change.high)}</small>
               </>
             ) : (
               "–"
@@ -142,7 +144,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared }: Row
             {cell?.change ? (
               <VerdictText verdict={cell.change.verdict} metric={metric} cautions={cautions} />
             ) : estimate ? (
-              "first version"
+              withoutChange
             ) : (
               cell?.outcome?.kind
             )}
@@ -177,7 +179,8 @@ function SideCell({ side, metric }: { side: SideChange | null | undefined; metri
   if (!side) return <td className="number">–</td>;
   return (
     <td className="number">
-      {format.percent(side.ratio)} <small>{format.percentInterval(side.low, side.high)}</small>{" "}
+      {format.percent(side.ratio)}{" "}
+      <small className="below">{format.percentInterval(side.low, side.high)}</small>{" "}
       <small className="below">
         <VerdictText verdict={side.verdict} metric={metric} cautions={[]} />
       </small>

@@ -22,6 +22,7 @@ import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/compo
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { SiblingNotice } from "@/components/SiblingNotice";
+import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
 import { useResolved } from "@/components/use-resolved";
@@ -146,6 +147,20 @@ function RunFacts({ run }: { run: RunDetail }) {
   );
 }
 
+/** Of each step what else changed, so that part of a change may be theirs. */
+function Along({ steps }: { steps: Step[] }) {
+  if (steps.length === 0) return null;
+  return (
+    <ul className="plain" aria-label="What changed along with the libraries">
+      {steps.map(({ title, along }) => (
+        <li key={title}>
+          {title} came with <b>{along}</b>: part of a change may be theirs, not the library’s.
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
   const navigate = route.useNavigate();
   const change = (next: Partial<RunSearch>) =>
@@ -183,6 +198,7 @@ function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
           change={change}
         />
       </form>
+      <Along steps={stepsOf(model.priors, model.subjects, run.cells)} />
       {isUncounted(run) ? (
         <NothingCounted />
       ) : model.rows.length === 0 ? (
