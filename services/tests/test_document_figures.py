@@ -17,11 +17,14 @@ from kexbench.analysis import changepoints_screen as screen
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.discovery import FALSE_DISCOVERIES
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT, TRIM, estimate_median, trimmed_freedom
+from kexbench.api import notifications
 from kexbench.domain.alerts import AlertRule
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX
 from kexbench.domain.dimensions import RSA_BITS_MAX, RSA_BITS_MIN
 from kexbench.domain.hosts import IDLE_SIBLING
 from kexbench.domain.plans import BATCH_NS, BATCHES
+from kexbench.forges.github import GitHub
+from kexbench.forges.gitlab import DESCRIPTION_MAX
 from kexbench.kits.build_nettle import NETTLE
 from kexbench.notify import outbox
 from kexbench.planning import channels
@@ -30,6 +33,7 @@ from kexbench.planning.written import _SHARE_MAX, _SHARE_MIN
 from kexbench.runner.invocation import WARM_UP_BATCHES
 from kexbench.runner.party import MIN_HANDSHAKES
 from kexbench.settings import Settings
+from kexbench.watch import announcing
 from kexbench.watch.proposals import MOST_SPECS
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +70,7 @@ def freedom_lost() -> str:
 
 
 SPEC_DEFAULTS = MeasureSpec.model_validate({})
+ADDRESS = f"{Settings.model_fields['host'].default}:{Settings.model_fields['port'].default}"
 SPECS = "bench-specs/README.md"
 MEASURED, STATISTICS, OPERATIONS = "docs/measurement.md", "docs/statistics.md", "docs/operations.md"
 
@@ -188,10 +193,19 @@ FIGURES = (
     ),
     Figure(STATISTICS, r"a step moves by up to (\w+) points to where", (word(changepoints_place.REACH),)),
     Figure(STATISTICS, r"if that is better by a log likelihood of (\d+)", (f"{changepoints_place.CLEARLY:g}",)),
+    Figure("README.md", r"turn by turn of (\w+) milliseconds", (word(BATCH_NS / 1e6),)),
+    Figure("README.md", r"serves http://([\d.]+:\d+)", (ADDRESS,)),
+    Figure(OPERATIONS, r"of commits of (\w+) days ago nothing", (word(announcing.LASTING / timedelta(days=1)),)),
+    Figure(OPERATIONS, r"more than (\w+) days ago nobody is told", (word(notifications.LASTING / timedelta(days=1)),)),
+    Figure(
+        OPERATIONS,
+        r"descriptions cut to (\d+) characters at GitHub and (\d+) elsewhere",
+        (str(GitHub.description_max), str(DESCRIPTION_MAX)),
+    ),
     Figure(
         OPERATIONS,
         r"`([\d.]+:\d+)` \| `KEXBENCH_HOST`",
-        (f"{Settings.model_fields['host'].default}:{Settings.model_fields['port'].default}",),
+        (ADDRESS,),
     ),
     Figure(OPERATIONS, r"service/kexbench-api (\d+) &", (str(Settings.model_fields["port"].default),)),
     Figure(OPERATIONS, r"nettle ([\d.]+) for every version", (NETTLE.version,)),

@@ -1,11 +1,16 @@
 """`kexbench upgrade`: a planted step from measuring to the report, its words and exit statuses."""
 
+import re
+from io import StringIO
+
 import pytest
 import typer
+from rich.console import Console
 
 from kexbench.cli.upgrade import share
-from kexbench.cli.upgrade_words import cores, report_lines, verdict_text
-from kexbench.domain.upgrades import MissingCell, Move, UpgradeCell, UpgradeEnd, UpgradeReport
+from kexbench.cli.upgrade_words import cores, report_lines, report_tables, verdict_text
+from kexbench.domain.components import ComponentChange
+from kexbench.domain.upgrades import MissingCell, Move, SideMove, UpgradeCell, UpgradeEnd, UpgradeReport
 from tests.cli.conftest import Cli
 from tests.conftest import FakeKit
 
@@ -139,3 +144,50 @@ def test_what_cannot_be_told_says_below_what_and_a_cost_is_a_number_of_cores() -
     assert verdict_text(a_cell("A", move=None, resolves=None)) == "cannot tell:\ntoo few invocations"
     assert verdict_text(a_cell("A", verdict="unlike")) == "not alike"
     assert cores(408_000) == pytest.approx(4.08)
+
+
+def a_side(ratio: float, verdict: str) -> SideMove:
+    return SideMove.model_validate({"ratio": ratio, "low": ratio - 0.0123, "high": ratio + 0.0145, "verdict": verdict})
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_report_has_each_sides_interval_and_verdict_and_what_came_along_and_nothing_is_cut(width: int) -> None:
+    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
+    along = ComponentChange(component="nettle", before="3.8.1", after="3.10.1")
+    cell = a_cell(
+        "TLS 1.2 ECDHE-ECDSA, ECDSA P-256, P-256, resumed with session id",
+        verdict="less",
+        move=Move(ratio=0.9391, low=0.9268, high=0.9536),
+        client=a_side(1.0851, "unresolved"),
+        server=a_side(0.8912, "less"),
+        components=(along,),
+    )
+    report = UpgradeReport(
+        library="fake",
+        before=end,
+        after=end,
+        relevant=0.005,
+        sentence="",
+        cells=(cell,),
+        factors=(),
+        missing=(),
+        defaults=(),
+        security=(),
+    )
+    console = Console(file=StringIO(), width=width, highlight=False)
+    for table in report_tables(report):
+        console.print(table)
+    assert isinstance(console.file, StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    told = " ".join(" ".join(lines).split())
+    assert "…" not in told
+    assert "with nettle 3.8.1 → 3.10.1" in told
+    assert sorted(re.findall(r"[+-][0-9]+\.[0-9]+%", told)) == sorted(
+        f"{number - 1:+.2%}"
+        for move in (cell.move, cell.client, cell.server)
+        if move
+        for number in (move.ratio, move.low, move.high)
+    )
+    for word, times in (("costs", 2), ("less", 2), ("cannot", 1), ("tell", 1), ("cores", 1)):
+        assert told.split().count(word) == times, word

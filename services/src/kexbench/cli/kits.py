@@ -146,6 +146,8 @@ def show(kit: Annotated[str, typer.Argument(help=KIT_HELP, show_default=False)])
     if probe := kept_probe(shelf, found):
         for line in _features(probe):
             err.print(line, markup=False)
+    components = ", ".join(f"{name} {version}" for name, version in found.components.items())
+    err.print(f"stands on: {components or 'not known'}", markup=False)
     differences = shelf.verify(found.kit_id)
     for difference in differences:
         err.print(f"damaged: {difference}", markup=False)
