@@ -43,6 +43,22 @@ describe("a change on a qualified machine", () => {
     expect(judged({ ratio: 1.008, verdict: "more" }, "rsa", "wall_ns")?.verdict).toBe("more");
   });
 
+  it("holds for the client and the server too, each by itself", () => {
+    const side = (ratio: number, verdict: "more" | "same") => ({ ratio, low: ratio, high: ratio, verdict });
+    const change = judged({
+      ratio: 1.02,
+      verdict: "more",
+      client: side(1.008, "more"),
+      server: side(1.04, "more"),
+    });
+    expect(change).toMatchObject({
+      verdict: "more",
+      client: { ratio: 1.008, verdict: "unresolved" },
+      server: { verdict: "more" },
+    });
+    expect(judged({ client: side(1.001, "same") })?.client?.verdict).toBe("same");
+  });
+
   it("keeps what else is to be careful about", () => {
     expect(judged({ ratio: 1.008, verdict: "more", paired: false })?.warnings[0]).toBe("not interleaved");
   });

@@ -1,5 +1,5 @@
 // What a machine cannot tell apart is not shown as told apart: a qualified host kind's limits laid over changes. Pure.
-import type { Cell, Metric, QualificationRow, SubjectView } from "@/api/generated";
+import type { Cell, Change, Metric, QualificationRow, SideChange, SubjectView } from "@/api/generated";
 import * as format from "@/format";
 import { cautionsOf } from "./cautions";
 
@@ -24,9 +24,22 @@ export function withinResolution(
   return cells.map((cell) => {
     const limit = byCell.get(`${libraries.get(cell.subject)} ${cell.case_id}`);
     const { change } = cell;
-    const claims = change?.verdict === "more" || change?.verdict === "less";
-    if (!change || !claims || limit === undefined || Math.abs(change.ratio - 1) >= limit) return cell;
+    if (!change || limit === undefined) return cell;
+    const sides = { client: sideWithin(change.client, limit), server: sideWithin(change.server, limit) };
+    if (!isTooSmall(change, limit)) return { ...cell, change: { ...change, ...sides } };
     const why = `below the ${format.share(limit)} that this machine resolves`;
-    return { ...cell, change: { ...change, verdict: "unresolved", warnings: [...cautionsOf(change), why] } };
+    const warnings = [...cautionsOf(change), why];
+    return { ...cell, change: { ...change, ...sides, verdict: "unresolved", warnings } };
   });
+}
+
+/** Whether more or less is claimed of a change that the machine cannot resolve. */
+function isTooSmall({ ratio, verdict }: Pick<Change, "ratio" | "verdict">, limit: number): boolean {
+  return (verdict === "more" || verdict === "less") && Math.abs(ratio - 1) < limit;
+}
+
+/** What both sides together cannot resolve, one alone cannot either. */
+function sideWithin(side: SideChange | null | undefined, limit: number): SideChange | null {
+  if (!side) return null;
+  return isTooSmall(side, limit) ? { ...side, verdict: "unresolved" } : side;
 }
