@@ -172,6 +172,17 @@ def test_why_two_are_not_quite_alike_is_told_below() -> None:
     assert step_lines(STEP) == [f"gnutls 3.7.9 → 3.8.9: different build profile: {CASES[0].title}"]
 
 
+def test_sides_without_a_number_are_explained() -> None:
+    """As where other processes took the core: the sum stands, what was whose does not."""
+    change = CHANGE.model_copy(update={"client": None, "server": None, "warnings": []})
+    cells = [a_cell(CASES[0], BEFORE, 500_000), a_cell(CASES[0], AFTER, 440_600, change)]
+    detail = a_detail(cells, [BEFORE, AFTER])
+    assert words(rendered(detail, 80)).count("no number") == 2
+    assert step_lines(detail) == [
+        f"gnutls 3.7.9 → 3.8.9: too few invocations tell the client and the server apart: {CASES[0].title}"
+    ]
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_version_alone_has_its_level_with_its_interval(width: int) -> None:
     alone = a_detail([a_cell(case, BEFORE, 500_000) for case in CASES], [BEFORE])

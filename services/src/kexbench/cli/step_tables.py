@@ -32,6 +32,7 @@ VERDICTS: Mapping[CellVerdict, str] = {
 CASE_WIDTH, NUMBER_WIDTH = 14, 10
 """At least, in columns of a terminal: no group (`X25519MLKEM768`) and no number (`[+123.45%,`) is broken in two."""
 NO_NUMBER = "no number"
+NO_SIDES = "too few invocations tell the client and the server apart"
 SIDE_COLUMNS = ("both sides", "client", "server")
 
 
@@ -191,7 +192,7 @@ def step_lines(detail: RunDetail) -> list[str]:
         step = step_text(names[before], names[after]) if before in names else after
         by_warning: dict[str, list[str]] = {}
         for case_id, change in changes:
-            for warning in change.warnings:
+            for warning in change.warnings + ([NO_SIDES] if None in (change.client, change.server) else []):
                 by_warning.setdefault(warning, []).append(titles[case_id])
         lines += [f"{step}: {warning}: {cases_text(own, len(changes))}" for warning, own in by_warning.items()]
     return lines
