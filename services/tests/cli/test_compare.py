@@ -33,6 +33,7 @@ def test_a_build_that_costs_more_is_told_by_the_exit_status(cli: Cli) -> None:
     for row in found.values():
         assert (row["verdict"], row["invocations"]) == ("more", 6)
         assert row["ratios"].keys() == {"cpu_ns", "client_cpu_ns", "server_cpu_ns"}
+        assert row["components"] == [], "both stand on the same"
         for ratio in row["ratios"].values():
             assert ratio["ratio"] == pytest.approx(1.02, abs=0.004)
             assert ratio["paired"]

@@ -1,5 +1,6 @@
 """`kexbench compare`: two builds of a library side by side, without a spec."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.cli.step_tables import VERDICTS, along_text, move_text
 from kexbench.domain.cases import Case
-from kexbench.domain.components import changed_components
+from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.pipeline import read_spec
@@ -64,11 +65,11 @@ def compare(
     )
     done = run_wish(Installation(Settings()), wish)
     found = {metric: _verdicts(done, cases, references, metric) for metric in METRICS}
+    along = _along(done, references)
     if as_json:
-        print_json([_row(case, found, done) for case in cases])
+        print_json([_row(case, found, done, along) for case in cases])
     else:
-        along = _along(done, references)
-        out.print(f"CPU time of {references[1]} against {references[0]}{along}\n", markup=False)
+        out.print(f"CPU time of {references[1]} against {references[0]}{along_text(along)}\n", markup=False)
         _print(cases, found)
         _explain(cases, done, found[Metric.CPU_NS])
     verdicts = [one.ratio.verdict for one in found[Metric.CPU_NS].values() if one and one.ratio]
@@ -88,10 +89,10 @@ def _verdicts(done: Done, cases: tuple[Case, ...], pair: tuple[SubjectRef, Subje
     return {case.case_id: pair_verdict(done.invocations, case.case_id, subject, against, metric) for case in cases}
 
 
-def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> str:
+def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> tuple[ComponentChange, ...]:
     """What is not alike in the two beside the library itself."""
     kits = done.end.run.kits
-    return along_text(changed_components(*(kits[str(one)].components for one in pair)))
+    return changed_components(*(kits[str(one)].components for one in pair))
 
 
 def _print(cases: tuple[Case, ...], found: dict[Metric, Verdicts]) -> None:
@@ -134,12 +135,13 @@ def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts) -> None:
     err.print(f"run {done.end.run.run_id}", markup=False)
 
 
-def _row(case: Case, found: dict[Metric, Verdicts], done: Done) -> dict[str, Any]:
+def _row(case: Case, found: dict[Metric, Verdicts], done: Done, along: Sequence[ComponentChange]) -> dict[str, Any]:
     total = found[Metric.CPU_NS][case.case_id]
     return {
         "run_id": done.end.run.run_id,
         "case_id": case.case_id,
         "verdict": total.ratio.verdict if total and total.ratio else None,
+        "components": [change.model_dump() for change in along],
         "resolves": total.resolves if total else None,
         "invocations": total.invocations if total else 0,
         "ratios": {
