@@ -51,6 +51,7 @@ it("tells a spec that is planned, and what measuring it would take", () => {
   expect(dryRunInWords({ ...dry, cases: 1, runs_ahead: 0, detects: null })).toBe(
     "would be 1 case in 4 jobs, about 60 min",
   );
+  expect(dryRunInWords({ ...dry, mixed_pools: ["a", "b"] })).toMatch(/; unlike nodes in a, b$/);
 });
 
 it("counts the specs of a commit by what became of them, the most frequent first", () => {

@@ -31,11 +31,13 @@ export function stateOf(check: CheckView): NonNullable<CheckView["state"]> | "pl
 }
 
 /** "would be 18 cases in 4 jobs, about 12 min; before it 2 runs, about 25 min; detects 0.50%" */
-export function dryRunInWords({ cases, jobs, minutes, runs_ahead, minutes_ahead, detects }: DryRun): string {
+export function dryRunInWords(dry: DryRun): string {
+  const { cases, jobs, minutes, runs_ahead, minutes_ahead, detects, mixed_pools = [] } = dry;
   const inAll = Object.values(minutes).reduce((sum, one) => sum + one, 0);
   const parts = [`would be ${count(cases, "case")} in ${count(jobs, "job")}, about ${inMinutes(inAll)}`];
   if (runs_ahead > 0) parts.push(`before it ${count(runs_ahead, "run")}, about ${inMinutes(minutes_ahead)}`);
   if (detects !== null) parts.push(`detects ${share(detects)}`);
+  if (mixed_pools.length > 0) parts.push(`unlike nodes in ${mixed_pools.join(", ")}`);
   return parts.join("; ");
 }
 

@@ -15,11 +15,11 @@ from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.commits import branch_of
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
+from tests.api.cluster import CLUSTER_SPEC, ClusterApi, an_attempt, cluster_api
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_local_queue import asks
 from tests.api.test_qualifications import COPY, NOISE, ONE, qualified
-from tests.builders import SPEC, a_catalogue, a_commit
+from tests.builders import HOST, SPEC, a_catalogue, a_commit
 
 QUICK = "bench-specs/quick.yaml"
 OPENSSL = SPEC.replace("fake: [1.0, 1.1]", "openssl: [debian/bookworm, debian/trixie]")
@@ -45,6 +45,16 @@ def asked(api: ClusterApi, who: str = "dispatcher", **changes: Any) -> httpx.Res
 
 def here(machine: httpx.Client, spec: str) -> Any:
     return machine.post("/dry-runs", json={"spec_text": spec}, headers=asks()).json()["dry_run"]
+
+
+def test_a_dry_run_names_the_pools_whose_nodes_are_not_comparable(api: ClusterApi) -> None:
+    assert asked(api).json()["dry_run"]["mixed_pools"] == []
+    run = api.queued()
+    for number, governor in enumerate(("performance", "powersave"), start=1):
+        host = HOST.model_copy(update={"governor": governor})
+        tried = an_attempt(run, uid=governor, attempt=number, host=host).model_copy(update={"node": governor})
+        api.store.add_attempt(tried, "pool-b")
+    assert asked(api).json()["dry_run"]["mixed_pools"] == ["pool-b"]
 
 
 def test_a_dry_run_is_what_a_run_would_be_and_leaves_nothing(api: ClusterApi) -> None:

@@ -94,6 +94,15 @@ def test_a_status_has_room_for_a_dry_run() -> None:
     )
 
 
+def test_pools_of_unlike_nodes_are_named() -> None:
+    mixed = changed(mixed_pools=("pool-a", "pool-b"))
+    assert dry_run_words(mixed.dry).endswith("detects 0.50%; unlike nodes in pool-a, pool-b")
+    told = dry_run_comment(replace(DRY, specs=(mixed, changed(mixed_pools=("pool-b",)))))
+    assert told.endswith("\n\nNodes of `pool-a`, `pool-b` are not comparable: the numbers of each kind are kept apart.")
+    many = dry_run_comment(replace(DRY, specs=(changed(mixed_pools=tuple(f"p{n}" for n in range(9))),)))
+    assert "`p8`" not in many
+
+
 def test_a_finished_run_names_what_moved_the_furthest_first_and_where_the_rest_is() -> None:
     moved = [cell(case=f"case {n}", change=n / 100 * (-1) ** n) for n in range(1, LARGEST + 4)]
     lines = finished_comment(ended(judged(120, 0, moved))).splitlines()

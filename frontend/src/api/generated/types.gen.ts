@@ -3463,6 +3463,12 @@ export type DryRun = {
      * the smallest change that it is expected to find, as a share; null where that is not known
      */
     detects: number | null;
+    /**
+     * Mixed Pools
+     *
+     * its pools whose nodes are not comparable, so that each kind of host has fewer numbers
+     */
+    mixed_pools?: Array<string>;
 };
 
 /**

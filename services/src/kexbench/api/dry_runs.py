@@ -14,6 +14,7 @@ from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
 from kexbench.api.lab import qualified
+from kexbench.api.mixed import mixed_pool
 from kexbench.api.queue_models import QueueEntry
 from kexbench.api.queueing import queue, waiting_states
 from kexbench.api.reading import host_kind
@@ -70,6 +71,7 @@ def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, asked: DryRunRe
             runs_ahead=len(ahead),
             minutes_ahead=_rounded(sum(entry.left_s for entry in ahead)),
             detects=_detects(store, plan),
+            mixed_pools=tuple(pool for pool in plan.pools if mixed_pool(pool, store.nodes(pool).items())),
         )
     )
 

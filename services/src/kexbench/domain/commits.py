@@ -63,6 +63,9 @@ class DryRun(_Frozen):
     detects: Finite | None = Field(
         description="the smallest change that it is expected to find, as a share; null where that is not known"
     )
+    mixed_pools: tuple[str, ...] = Field(
+        (), description="its pools whose nodes are not comparable, so that each kind of host has fewer numbers"
+    )
 
 
 class Check(_Frozen):

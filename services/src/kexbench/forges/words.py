@@ -76,7 +76,8 @@ def dry_run_words(dry: DryRun) -> str:
     would = f"would measure {_count(dry.cases, 'case')} in {time_words(sum(dry.minutes.values()))} of machine time"
     ahead = f"; before it {_ahead(dry)}" if dry.runs_ahead else ""
     detects = "" if dry.detects is None else f"; detects {dry.detects:.2%}"
-    return f"{would}{ahead}{detects}"
+    unlike = f"; unlike nodes in {', '.join(_pools(dry.mixed_pools))}" if dry.mixed_pools else ""
+    return f"{would}{ahead}{detects}{unlike}"
 
 
 def dry_run_comment(dry: DryRuns) -> str:
@@ -89,6 +90,9 @@ def dry_run_comment(dry: DryRuns) -> str:
         parts += [table(head, map(_dry_row, dry.specs[:ROWS_MAX])), *_more(dry.specs)]
     if any(spec.dry.detects is not None for spec in dry.specs):
         parts.append("Detects: the smallest change that it is expected to find.")
+    if mixed := sorted({pool for spec in dry.specs for pool in spec.dry.mixed_pools}):
+        told = ", ".join(_pools([code(pool) for pool in mixed]))
+        parts.append(f"Nodes of {told} are not comparable: the numbers of each kind are kept apart.")
     return "\n\n".join(parts)
 
 
@@ -119,8 +123,11 @@ def _dry_row(spec: DrySpec) -> tuple[str, ...]:
     pools = [f"{code(pool)} {time_words(minutes)}" for pool, minutes in dry.minutes.items()]
     ahead = _ahead(dry) if dry.runs_ahead else "nothing"
     detects = "–" if dry.detects is None else f"{dry.detects:.2%}"
-    in_pools = ", ".join([*pools[:_POOLS_MAX], *_more(pools, _POOLS_MAX)])
-    return code(spec.file), f"{dry.cases:,}", f"{dry.jobs:,}", in_pools, ahead, detects
+    return code(spec.file), f"{dry.cases:,}", f"{dry.jobs:,}", ", ".join(_pools(pools)), ahead, detects
+
+
+def _pools(every: Sequence[str]) -> list[str]:
+    return [*every[:_POOLS_MAX], *_more(every, _POOLS_MAX)]
 
 
 def _ahead(dry: DryRun) -> str:
