@@ -231,7 +231,8 @@ def test_a_file_is_sent_whole_each_time_with_its_length(api: Api, pod: MakePod, 
     (tmp_path / "kit.tar").write_bytes(content)
     api.replies += [Reply(503), Reply(0), Reply(200)]
     api.start()
-    pod().uplink.send_file("/kits/0123", tmp_path / "kit.tar")
+    with (tmp_path / "kit.tar").open("rb") as archive:
+        pod().uplink.send_file("/kits/0123", archive)
     assert [asked.body for asked in api.asked] == [content] * 3
     assert {asked.length for asked in api.asked} == {str(len(content))}
 
@@ -240,8 +241,11 @@ def test_a_file_that_is_refused_is_not_sent_again(api: Api, pod: MakePod, tmp_pa
     (tmp_path / "kit.tar").write_bytes(b"no kit")
     api.replies.append(Reply(422, problem("the kit is damaged", "build it again")))
     api.start()
-    with pytest.raises(Refused, match="the kit is damaged; build it again"):
-        pod().uplink.send_file("/kits/0123", tmp_path / "kit.tar")
+    with (
+        (tmp_path / "kit.tar").open("rb") as archive,
+        pytest.raises(Refused, match="the kit is damaged; build it again"),
+    ):
+        pod().uplink.send_file("/kits/0123", archive)
     assert len(api.asked) == 1
 
 

@@ -1,10 +1,11 @@
 """The API as pods use it: with a token that Kubernetes keeps renewing, and patience while nobody answers."""
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import httpx
 from pydantic import BaseModel, TypeAdapter
@@ -59,11 +60,12 @@ class Uplink:
     ) -> httpx.Response:
         return self._ask(method, path, body.model_dump_json().encode() if body else b"", headers or {})
 
-    def send_file(self, path: str, file: Path) -> None:
+    def send_file(self, path: str, archive: BinaryIO) -> None:
+        headers = {"Content-Length": str(os.fstat(archive.fileno()).st_size), "Content-Type": "application/x-tar"}
         for attempt in self._retrying():
-            with attempt, file.open("rb") as content:
-                headers = {"Content-Length": str(file.stat().st_size), "Content-Type": "application/x-tar"}
-                _check(self._http.put(path, content=content, headers={**self._token(), **headers}))
+            with attempt:
+                archive.seek(0)
+                _check(self._http.put(path, content=archive, headers={**self._token(), **headers}))
 
     def download(self, path: str, target: Path) -> str:
         """Write the answer to a file, whole or not at all; its SHA-256."""

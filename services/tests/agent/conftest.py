@@ -19,7 +19,7 @@ from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.kits import Shelf, WorkerSource
-from kexbench.kits.depot import Depot
+from kexbench.kits.depot import Depot, OrderedKit
 from kexbench.kits.transport import pack
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.plan import make_plan
@@ -86,10 +86,9 @@ class Service:
         kit = self.fakes.add(SubjectRef.parse(reference))
         archive = self.folder / f"{kit.kit_id}.tar"
         pack(self.fakes.folder(kit.kit_id), archive)
-        with self.depot.arrival(kit.kit_id) as arrival:
+        with self.depot.arrival(kit.kit_id, OrderedKit(kit.ref, HERE, "ingredients")) as arrival:
             arrival.write(archive.read_bytes())
             arrival.take()
-        self.depot.shelf.means(kit.ref, HERE, kit.kit_id, "ingredients")
         return kit.kit_id
 
     def queued(self, spec: str) -> Run:

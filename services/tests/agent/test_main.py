@@ -1,16 +1,15 @@
 """What a pod ends with: Argo reads the exit status, people the last line."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kexbench.agent import __main__ as agent
-from kexbench.agent.environment import BuilderPod, JobPod, LinePod, SchedulePod
+from kexbench.agent.environment import BuildContainer, BuilderPod, JobPod, LinePod, SchedulePod
 from kexbench.agent.measure import NotIsolated, RunnerFailed
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
-from kexbench.uplink import Refused, Unreachable, Uplink
+from kexbench.uplink import Refused, Unreachable
 
 ENVIRONMENT = {
     "API_URL": "http://127.0.0.1:9",
@@ -65,7 +64,9 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("measure", NotIsolated("shared; say best-effort"), 4, "shared; say best-effort"),
         ("fetch", Refused(409, "not started"), 5, "not started"),
         ("measure", Refused(403, "another pod's"), 5, "another pod's"),
-        ("build", Refused(422, "damaged"), 5, "damaged"),
+        ("send", Refused(422, "damaged"), 5, "damaged"),
+        ("send", DamagedKit("no plain file"), 2, "no plain file"),
+        ("send", None, 0, ""),
         ("submit", Refused(404, "there is no schedule nightly"), 5, "there is no schedule nightly"),
     ],
 )
@@ -77,7 +78,7 @@ def test_every_end_has_its_status_and_says_why(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def do(pod: object, api: object, say: object) -> bool | None:
+    def do(*_: object) -> bool | None:
         if isinstance(end, Exception):
             raise end
         return end
@@ -96,7 +97,7 @@ def test_what_it_cannot_do_is_told_with_what_it_can(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert agent.main(arguments) == 2
-    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build, line, submit is to be done, {says}"
+    assert capsys.readouterr().err.strip() == f"one of fetch, measure, build, send, line, submit is to be done, {says}"
 
 
 def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,22 +110,25 @@ def test_a_bug_is_no_end_that_is_planned_for(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_to_do_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[JobPod | BuilderPod | LinePod | SchedulePod] = []
+    seen: list[object] = []
 
-    def do(pod: JobPod | BuilderPod | LinePod | SchedulePod, api: Uplink, say: Callable[[str], None]) -> None:
+    def do(pod: object, *_: object) -> None:
         seen.append(pod)
 
     monkeypatch.setattr(agent, "fetch", do)
     monkeypatch.setattr(agent, "build", do)
     monkeypatch.setattr(agent, "find_line", do)
     monkeypatch.setattr(agent, "submit", do)
-    for action in ("fetch", "build", "line", "submit"):
+    monkeypatch.setattr(agent, "send", do)
+    for action in ("fetch", "build", "send", "line", "submit"):
         agent.main([action])
-    job, builder, line, schedule = seen
+    job, building, builder, line, schedule = seen
     assert isinstance(job, JobPod)
     assert (job.path, job.attempt, job.cpus, job.work) == ("/runs/run/jobs/job", 4, 2, Path("/var/lib/kexbench"))
+    assert isinstance(building, BuildContainer)
+    assert (building.reference, building.architecture) == ("fake@1.0", "x86_64")
     assert isinstance(builder, BuilderPod)
-    assert (builder.reference, builder.architecture) == ("fake@1.0", "x86_64")
+    assert builder.built == building.built
     assert isinstance(line, LinePod)
     assert (line.bisection_id, line.good[-2:], line.bad[-4:]) == ("bisection", "v1", "main")
     assert isinstance(schedule, SchedulePod)

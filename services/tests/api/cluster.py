@@ -40,8 +40,8 @@ CALLERS = {
 
 
 class Names:
-    """A gatekeeper that takes a caller's name for the token; pods are `pod RUN JOB UID`, builders `builder RUN`,
-    and the pods of schedules `schedule NAME`."""
+    """A gatekeeper that takes a caller's name for the token; pods are `pod RUN JOB UID`, builders
+    `builder RUN REFERENCE`, and the pods of schedules `schedule NAME`."""
 
     def identify(self, token: str) -> Caller:
         if token in CALLERS:
@@ -51,7 +51,9 @@ class Names:
             _, run_id, job_id, uid = words
             return Caller("job", f"pod {uid}", run_id, job_id, f"pod-{uid}", uid, "node-1")
         if words[:1] == ["builder"]:
-            return Caller("builder", "a builder", words[1])
+            _, run_id, *reference = words
+            kit = {"reference": reference[0], "architecture": "x86_64"} if reference else {}
+            return Caller("builder", "a builder", run_id, **kit)
         if words[:1] == ["schedule"]:
             return Caller("schedule", "a pod of a schedule", schedule=words[1])
         raise TokenError(f"nobody is called {token!r}")
@@ -91,14 +93,13 @@ class ClusterApi:
             self.deliver(run, subject.reference)
 
     def deliver(self, run: Run, reference: str) -> httpx.Response:
-        """As a builder does: the kit, then what the reference means."""
+        """As a builder does."""
         kit, archive = self.packed(reference)
-        who = f"builder {run.run_id}"
+        return self.send_kit(f"builder {run.run_id} {reference}", kit.kit_id, archive.read_bytes())
+
+    def send_kit(self, who: str, kit_id: str, archive: bytes) -> httpx.Response:
         headers = {"Authorization": f"Bearer {who}"}
-        sent = self.http.put(f"/kits/{kit.kit_id}", content=archive.read_bytes(), headers=headers)
-        assert sent.status_code == 200, sent.text
-        meaning = {"reference": reference, "architecture": "x86_64", "kit_id": kit.kit_id, "ingredients": "a" * 32}
-        return self.ask(who, "PUT", "/references", meaning)
+        return self.http.put(f"/kits/{kit_id}?ingredients={'a' * 32}", content=archive, headers=headers)
 
     def packed(self, reference: str) -> tuple[KitManifest, Path]:
         """A kit of one file, as an archive."""

@@ -1,4 +1,4 @@
-"""Who a token of a cluster is: what Kubernetes says of it, and what its pod's labels say."""
+"""Who a token of a cluster is: what Kubernetes says of it, and what its pod's labels and annotations say."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 import pytest
 
 from kexbench.api.access import Caller
-from kexbench.api.cluster_access import JOB_LABEL, RUN_LABEL, SCHEDULE_LABEL, Accounts, ClusterGatekeeper, Reviewed
+from kexbench.api.cluster_access import (
+    ARCHITECTURE,
+    JOB_LABEL,
+    REFERENCE,
+    RUN_LABEL,
+    SCHEDULE_LABEL,
+    Accounts,
+    ClusterGatekeeper,
+    Reviewed,
+)
 from kexbench.api.tokens import TokenError
 
 ACCOUNTS = Accounts("jobs:job", "jobs:builder", "kexbench:dispatcher", frozenset({"ci:pipeline"}))
@@ -24,7 +33,7 @@ class Kubernetes:
     def review(self, token: str) -> Reviewed | None:
         return self.reviewed if token == "known" else None
 
-    def labels(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
+    def marks(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
         self.asked.append((namespace, pod, uid))
         return self.pod_labels
 
@@ -44,7 +53,14 @@ def test_a_jobs_pod_may_act_for_the_run_and_job_of_its_labels() -> None:
 
 def test_a_builders_pod_is_bound_to_its_run_and_no_job() -> None:
     found = identified("jobs:builder", {RUN_LABEL: "run-1"})
-    assert (found.role, found.run_id, found.job_id) == ("builder", "run-1", None)
+    assert (found.role, found.run_id, found.job_id, found.reference) == ("builder", "run-1", None, None)
+
+
+def test_a_builders_pod_is_bound_to_the_kit_that_its_annotations_name() -> None:
+    marks = {RUN_LABEL: "run-1", REFERENCE: "fake@1.0", ARCHITECTURE: "aarch64"}
+    found = identified("jobs:builder", marks)
+    assert (found.reference, found.architecture) == ("fake@1.0", "aarch64")
+    assert identified("jobs:job", {**OF_A_JOB, **marks}).reference is None
 
 
 def test_a_schedules_pod_may_act_for_the_schedule_of_its_label_and_no_run() -> None:

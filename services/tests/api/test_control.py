@@ -226,8 +226,8 @@ def test_a_run_tells_every_change_of_its_state_in_their_order(api: ClusterApi) -
         ("GET", "/runs/{run}/jobs/{job}/order", "submitter"),
         ("GET", "/runs/{run}/jobs/{job}/order", "pod {run} another uid"),
         ("GET", "/runs/{run}/jobs/{job}/order", "pod another {job} uid"),
-        ("PUT", "/references", "pod {run} {job} uid"),
-        ("PUT", "/kits/0123456789abcdef", "submitter"),
+        ("PUT", "/kits/0123456789abcdef?ingredients=0123456789abcdef0123456789abcdef", "pod {run} {job} uid"),
+        ("PUT", "/kits/0123456789abcdef?ingredients=0123456789abcdef0123456789abcdef", "submitter"),
         ("GET", "/kits/0123456789abcdef", "submitter"),
         ("POST", "/runs/{run}/events", "submitter"),
     ],
@@ -235,10 +235,8 @@ def test_a_run_tells_every_change_of_its_state_in_their_order(api: ClusterApi) -
 def test_each_role_may_do_its_own_and_nothing_else(api: ClusterApi, method: str, path: str, who: str) -> None:
     run = api.started()
     names = {"run": run.run_id, "job": run.plan.jobs[0].job_id}
-    meaning = {"reference": "fake@1.0", "architecture": "x86_64", "kit_id": "0" * 16, "ingredients": "a"}
     bodies = {
         "/runs": {"spec_text": CLUSTER_SPEC},
-        "/references": meaning,
         "/runs/{run}/events": an_event(run).model_dump(mode="json"),
     }
     answer = api.ask(who.format(**names), method, path.format(**names), bodies.get(path))

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
 from kexbench.runner.ticket import JobOrder
@@ -74,21 +75,50 @@ def test_a_kit_leaves_as_it_came(api: ClusterApi) -> None:
 def test_a_kit_that_is_not_what_it_says_is_refused(api: ClusterApi) -> None:
     run = api.queued()
     _, archive = api.packed("fake@1.0")
-    headers = {"Authorization": f"Bearer builder {run.run_id}"}
-    for content, kit_id in ((archive.read_bytes(), "0123456789abcdef"), (b"no archive", "0123456789abcdef")):
-        answer = api.http.put(f"/kits/{kit_id}", content=content, headers=headers)
+    for content in (archive.read_bytes(), b"no archive"):
+        answer = api.send_kit(f"builder {run.run_id} fake@1.0", "0123456789abcdef", content)
         assert_problem(answer, 422, "0123456789abcdef")
     assert api.depot.shelf.list() == ()
 
 
-def test_a_reference_means_only_a_kit_that_is_there_and_of_that_reference(api: ClusterApi) -> None:
-    run = api.queued()
-    assert api.deliver(run, "fake@1.0").status_code == 204
+def test_a_kit_that_was_sent_is_what_its_reference_means(api: ClusterApi) -> None:
+    assert api.deliver(api.queued(), "fake@1.0").status_code == 200
     kit, _ = api.packed("fake@1.0")
-    who = f"builder {run.run_id}"
-    for reference, kit_id, says in (("fake@1.1", kit.kit_id, "is of fake@1.0"), ("fake@1.0", "0" * 16, "no kit")):
-        meaning = {"reference": reference, "architecture": "x86_64", "kit_id": kit_id, "ingredients": "a"}
-        assert_problem(api.ask(who, "PUT", "/references", meaning), 422, says)
+    assert api.depot.shelf.find(SubjectRef.parse("fake@1.0"), "x86_64") == kit
+
+
+@pytest.mark.parametrize(
+    ("who", "says"),
+    [
+        ("builder {run} fake@1.1", "kit {kit} is of fake@1.0 for x86_64, wanted is fake@1.1 for x86_64"),
+        ("builder {run} fake@git:https://example.org/evil.git#v1", "kit {kit} is of fake@1.0"),
+        ("builder {run}", "was not made to build a kit"),
+    ],
+)
+def test_a_builder_can_send_its_own_kit_and_no_other(api: ClusterApi, who: str, says: str) -> None:
+    """Its sources may have read its token, or be what speaks."""
+    run = api.queued()
+    assert api.deliver(run, "fake@1.1").status_code == 200
+    before = api.depot.shelf.list()
+    kit, archive = api.packed("fake@1.0")
+    answer = api.send_kit(who.format(run=run.run_id), kit.kit_id, archive.read_bytes())
+    assert_problem(answer, 403, says.format(kit=kit.kit_id))
+    assert api.depot.shelf.list() == before
+    assert api.depot.shelf.find(SubjectRef.parse("fake@1.0"), "x86_64") is None
+    assert api.depot.shelf.find(SubjectRef.parse("fake@1.1"), "x86_64") == before[0]
+
+
+def test_no_kit_that_is_there_is_replaced(api: ClusterApi) -> None:
+    run = api.queued()
+    api.deliver(run, "fake@1.0")
+    kit, archive = api.packed("fake@1.0")
+    folder = api.depot.shelf.folder(kit.kit_id)
+    before = {path: path.stat().st_ino for path in folder.rglob("*")}
+    assert api.deliver(run, "fake@1.0").status_code == 200
+    assert {path: path.stat().st_ino for path in folder.rglob("*")} == before
+    other = archive.read_bytes().replace(b"the worker of fake@1.0", b"the worker of nobody..")
+    assert_problem(api.send_kit(f"builder {run.run_id} fake@1.0", kit.kit_id, other), 422, "are not those")
+    assert {path: path.stat().st_ino for path in folder.rglob("*")} == before
 
 
 def test_material_is_given_to_the_pods_of_the_run_that_it_is_of(api: ClusterApi) -> None:

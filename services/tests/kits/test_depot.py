@@ -18,7 +18,7 @@ from kexbench.domain.plans import SENTINEL, Plan, PlannedSubject
 from kexbench.kits import depot as depots
 from kexbench.kits import shelf as shelves
 from kexbench.kits.attempts import file_name
-from kexbench.kits.depot import FRESH, Depot
+from kexbench.kits.depot import FRESH, Depot, OrderedKit, OtherKit
 from kexbench.kits.transport import DamagedKit, pack, unpack
 from tests.builders import a_plan
 
@@ -41,8 +41,11 @@ def archive_of(tmp_path: Path, reference: str = "fake@1.0", *, architecture: str
     return kit.with_suffix(".tar").read_bytes(), manifest
 
 
-def take(depot: Depot, kit_id: str, archive: bytes) -> KitManifest:
-    with depot.arrival(kit_id) as arrival:
+ORDERED = OrderedKit(SubjectRef.parse("fake@1.0"), HERE, "ingredients")
+
+
+def take(depot: Depot, kit_id: str, archive: bytes, ordered: OrderedKit = ORDERED) -> KitManifest:
+    with depot.arrival(kit_id, ordered) as arrival:
         for start in range(0, len(archive), 1000):
             arrival.write(archive[start : start + 1000])
         return arrival.take()
@@ -84,7 +87,7 @@ def test_a_kit_that_arrives_is_on_the_shelf_and_sound(depot: Depot, tmp_path: Pa
 
 def test_an_arrival_that_is_not_taken_is_gone(depot: Depot, tmp_path: Path) -> None:
     archive, manifest = archive_of(tmp_path)
-    with depot.arrival(manifest.kit_id) as arrival:
+    with depot.arrival(manifest.kit_id, ORDERED) as arrival:
         arrival.write(archive)
         assert len(leftovers(depot)) == 1
     assert leftovers(depot) == []
@@ -92,7 +95,7 @@ def test_an_arrival_that_is_not_taken_is_gone(depot: Depot, tmp_path: Path) -> N
 
 
 def test_an_upload_that_was_killed_is_cleared_away_by_the_next_depot(depot: Depot, tmp_path: Path) -> None:
-    with depot.arrival("0" * 16) as killed:
+    with depot.arrival("0" * 16, ORDERED) as killed:
         killed.write(b"half of it")
         assert len(leftovers(depot)) == 1
         assert leftovers(Depot(depot.shelf.root, OURS)) == []
@@ -112,7 +115,7 @@ def test_an_arrival_of_more_than_the_limit_is_refused_while_it_arrives(
     depot: Depot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(depots, "KIT_MAX_BYTES", 1500)
-    with depot.arrival("0" * 16) as arrival:
+    with depot.arrival("0" * 16, ORDERED) as arrival:
         arrival.write(bytes(1500))
         with pytest.raises(DamagedKit, match="is larger than"):
             arrival.write(b"1")
@@ -314,3 +317,14 @@ def test_every_architecture_has_a_sentinel_of_its_own(depot: Depot) -> None:
     frozen = depot.shelf.frozen(THERE)
     assert frozen is not None
     assert frozen.kit_id == there.kit_id
+
+
+@pytest.mark.parametrize(("reference", "architecture"), [("fake@1.1", HERE), ("fake@1.0", "riscv64")])
+def test_a_kit_that_was_not_ordered_is_not_taken(
+    depot: Depot, tmp_path: Path, reference: str, architecture: str
+) -> None:
+    archive, manifest = archive_of(tmp_path, reference, architecture=architecture)
+    with pytest.raises(OtherKit, match=f"is of {reference} for {architecture}, wanted is fake@1.0 for {HERE}"):
+        take(depot, manifest.kit_id, archive)
+    assert (depot.shelf.list(), leftovers(depot)) == ((), [])
+    assert depot.shelf.find(SubjectRef.parse(reference), architecture) is None

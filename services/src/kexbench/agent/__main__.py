@@ -1,4 +1,4 @@
-"""`python -m kexbench.agent fetch|measure|build|line|submit`, in a pod; what to do, the environment says.
+"""`python -m kexbench.agent fetch|measure|build|send|line|submit`, in a pod; what to do, the environment says.
 
 Exit status: 0 done, 1 a bug or a lost connection, 2 what was fetched or built is unusable, 3 ended by a signal between
 invocations, 4 no CPUs for itself, 5 refused by the API, 6 the sources do not build, so that nothing else would either.
@@ -9,10 +9,11 @@ from collections.abc import Callable
 from contextlib import closing
 
 from kexbench.agent.build import build
-from kexbench.agent.environment import BuilderPod, JobPod, LinePod, PodSettings, SchedulePod
+from kexbench.agent.environment import BuildContainer, BuilderPod, JobPod, LinePod, PodSettings, SchedulePod
 from kexbench.agent.fetch import fetch
 from kexbench.agent.line import find_line
 from kexbench.agent.measure import NotIsolated, RunnerFailed, measure
+from kexbench.agent.send import send
 from kexbench.agent.submit import submit
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
@@ -26,6 +27,7 @@ def main(arguments: list[str]) -> int:
         "fetch": _fetch,
         "measure": _measure,
         "build": _build,
+        "send": _send,
         "line": _line,
         "submit": _submit,
     }
@@ -68,9 +70,14 @@ def _measure() -> int:
 
 
 def _build() -> int:
+    build(BuildContainer(), _say)
+    return DONE
+
+
+def _send() -> int:
     pod = BuilderPod()
     with _api(pod) as api:
-        build(pod, api, _say)
+        send(pod, api, _say)
     return DONE
 
 

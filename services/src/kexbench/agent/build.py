@@ -1,29 +1,38 @@
-"""Builds the kit of one reference in a pod, and sends it."""
+"""Builds the kit of one reference in a container that has no token, and leaves it to another one to send."""
 
 from collections.abc import Callable
 
-from kexbench.agent.environment import BuilderPod
-from kexbench.api.control_models import ReferenceMeaning
+from pydantic import BaseModel, ConfigDict, Field
+
+from kexbench.agent.environment import BuildContainer
 from kexbench.domain.kits import SubjectRef
+from kexbench.files import write_whole
 from kexbench.kits.transport import pack
 from kexbench.settings import Settings
-from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
+ARCHIVE, NOTE = "kit.tar", "built.json"
+"""The files of the folder that both containers have."""
 
-def build(pod: BuilderPod, api: Uplink, say: Callable[[str], None]) -> None:
-    """Raises KitError, Refused and Unreachable."""
+
+class Built(BaseModel):
+    """What was built, as the container says that ran the sources' own scripts: nothing of it is to be trusted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
+    ingredients: str = Field(pattern=r"^[0-9a-f]{32}$")
+
+
+def build(pod: BuildContainer, say: Callable[[str], None]) -> None:
+    """Raises KitError."""
     reference = SubjectRef.parse(pod.reference)
     settings = Settings(home=pod.work / "home", cache=pod.work / "cache")
     shelf = Installation(settings).kits()
     kit = shelf.add(reference, say, architecture=pod.architecture)
-    archive = pod.work / f"{kit.kit_id}.tar"
-    pack(shelf.folder(kit.kit_id), archive)
-    say(f"sending {kit.folder_name}, {archive.stat().st_size >> 20} MiB")
-    api.send_file(f"/kits/{kit.kit_id}", archive)
     ingredients = shelf.made_of(reference, pod.architecture)
     assert ingredients is not None, "it was just made"
-    meaning = ReferenceMeaning(
-        reference=str(reference), architecture=pod.architecture, kit_id=kit.kit_id, ingredients=ingredients
-    )
-    api.send("PUT", "/references", meaning)
+    pack(shelf.folder(kit.kit_id), pod.built / ARCHIVE)
+    note = Built(kit_id=kit.kit_id, ingredients=ingredients)
+    write_whole(pod.built / NOTE, note.model_dump_json().encode())
+    say(f"built {kit.folder_name}")

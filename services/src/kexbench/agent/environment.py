@@ -47,12 +47,26 @@ class JobPod(PodSettings):
         return f"/runs/{self.run_id}/jobs/{self.job_id}"
 
 
-class BuilderPod(PodSettings):
-    """Of a pod that builds a kit."""
+BUILT = Path("/var/lib/kexbench-built")
+"""What the container that builds leaves for the one that sends."""
 
-    run_id: str
+
+class BuildContainer(BaseSettings):
+    """Of the container that builds a kit. It runs scripts of sources that anybody may have written, so it has neither
+    a token nor the API's address."""
+
+    model_config = PodSettings.model_config
+
     reference: str
     architecture: str
+    work: Path = WORK
+    built: Path = BUILT
+
+
+class BuilderPod(PodSettings):
+    """Of the container beside it, which sends the kit."""
+
+    built: Path = BUILT
 
 
 class LinePod(PodSettings):

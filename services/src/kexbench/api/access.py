@@ -23,8 +23,8 @@ class AccessUnknown(Exception):
 
 @dataclass(frozen=True)
 class Caller:
-    """`run_id`, `job_id` and `schedule` say what a caller is bound to; `pod`, `pod_uid` and `node` are those of its
-    token."""
+    """`run_id`, `job_id` and `schedule` say what a caller is bound to, `reference` and `architecture` which kit a
+    builder may send; `pod`, `pod_uid` and `node` are those of its token."""
 
     role: Role
     name: str
@@ -34,6 +34,8 @@ class Caller:
     pod_uid: str = ""
     node: str = ""
     schedule: str | None = None
+    reference: str | None = None
+    architecture: str | None = None
 
 
 class Gatekeeper(Protocol):

@@ -1,7 +1,7 @@
 """Callers on a cluster: each shows its ServiceAccount's token, made for this audience; Kubernetes says whose it is.
 
-A pod's token names its pod and node. Which job or schedule the pod is for, its labels say, which only whoever may make
-pods in that namespace can set.
+A pod's token names its pod and node. Which job, kit or schedule the pod is for, its labels and annotations say, which
+only whoever may make pods in that namespace can set.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,8 @@ from kexbench.api.access import Caller
 from kexbench.api.tokens import AUDIENCE, TokenError
 
 RUN_LABEL, JOB_LABEL, SCHEDULE_LABEL = (f"kexbench.dev/{name}" for name in ("run", "job", "schedule"))
+REFERENCE, ARCHITECTURE = (f"kexbench.dev/{name}" for name in ("reference", "architecture"))
+"""Annotations: a reference may be longer than a label's value."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Reviewer(Protocol):
         """None where nobody of the cluster has such a token for this audience."""
         ...
 
-    def labels(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
-        """Of a pod that there is, and is the one with this uid; else None."""
+    def marks(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
+        """Labels and annotations of a pod that there is, and is the one with this uid; else None."""
         ...
 
 
@@ -67,20 +69,22 @@ class ClusterGatekeeper:
 
     def _pod(self, reviewed: Reviewed) -> Caller:
         namespace = reviewed.account.partition(":")[0]
-        labels = self.reviewer.labels(namespace, reviewed.pod, reviewed.pod_uid) if reviewed.pod else None
+        marks = self.reviewer.marks(namespace, reviewed.pod, reviewed.pod_uid) if reviewed.pod else None
         is_job = reviewed.account == self.accounts.job
-        if is_job and labels and SCHEDULE_LABEL in labels:
-            return Caller("schedule", f"pod {reviewed.pod}", schedule=labels[SCHEDULE_LABEL])
-        if labels is None or RUN_LABEL not in labels:
+        if is_job and marks and SCHEDULE_LABEL in marks:
+            return Caller("schedule", f"pod {reviewed.pod}", schedule=marks[SCHEDULE_LABEL])
+        if marks is None or RUN_LABEL not in marks:
             raise TokenError(f"the token of {reviewed.account} is of no pod of a run or schedule")
-        if is_job and JOB_LABEL not in labels:
+        if is_job and JOB_LABEL not in marks:
             raise TokenError(f"pod {reviewed.pod} is for no job")
         return Caller(
             role="job" if is_job else "builder",
             name=f"pod {reviewed.pod}",
-            run_id=labels[RUN_LABEL],
-            job_id=labels[JOB_LABEL] if is_job else None,
+            run_id=marks[RUN_LABEL],
+            job_id=marks[JOB_LABEL] if is_job else None,
             pod=reviewed.pod,
             pod_uid=reviewed.pod_uid,
             node=reviewed.node,
+            reference=None if is_job else marks.get(REFERENCE),
+            architecture=None if is_job else marks.get(ARCHITECTURE),
         )

@@ -1,20 +1,14 @@
 """What is asked of a service that has a cluster, and what its dispatcher is told."""
 
 from datetime import datetime
-from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from kexbench.api.answer import Answer
-from kexbench.domain.kits import SubjectRef
 from kexbench.domain.runs import RunEvent
 from kexbench.domain.schedules import Schedule
 
 SPEC_MAX_CHARACTERS = 1 << 20
-
-
-def _reference(text: str) -> str:
-    return str(SubjectRef.parse(text))
 
 
 class Submission(Answer):
@@ -58,12 +52,3 @@ class ScheduledRun(Answer):
 
     run_id: str
     begun: bool = Field(description="false: this run of the schedule is still open, so no other was begun")
-
-
-class ReferenceMeaning(Answer):
-    """Which kit a reference means."""
-
-    reference: Annotated[str, AfterValidator(_reference)]
-    architecture: str = Field(max_length=40)
-    kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
-    ingredients: str = Field(max_length=64, description="hash of what it was made of")

@@ -1,4 +1,4 @@
-"""Asks the Kubernetes API server whose a token is and which labels a pod has."""
+"""Asks the Kubernetes API server whose a token is, and which labels and annotations a pod has."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +41,7 @@ class KubernetesReviewer:
             node=extra.get(_NODE, ""),
         )
 
-    def labels(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
+    def marks(self, namespace: str, pod: str, uid: str) -> Mapping[str, str] | None:
         with _telling():
             try:
                 metadata = self._client.get(Pod, name=pod, namespace=namespace).metadata
@@ -49,7 +49,9 @@ class KubernetesReviewer:
                 if error.status.code != _GONE:
                     raise
                 return None
-        return (metadata.labels or {}) if metadata and metadata.uid == uid else None
+        if metadata is None or metadata.uid != uid:
+            return None
+        return {**(metadata.annotations or {}), **(metadata.labels or {})}
 
 
 def in_cluster() -> KubernetesReviewer:

@@ -4,23 +4,24 @@ import re
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.control_models import ReferenceMeaning
 from kexbench.api.dependencies import TheStore, TheSupplies
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.runs import Run
+from kexbench.kits.depot import OrderedKit, OtherKit
 from kexbench.kits.transport import DamagedKit
 from kexbench.runner.ticket import JobOrder
 
 KitId = Annotated[str, InPath(pattern=r"^[0-9a-f]{16}$")]
+Ingredients = Annotated[str, Query(pattern=r"^[0-9a-f]{32}$", description="hash of what the kit was made of")]
 _MATERIAL = r"^[0-9a-f]{64}\.(pem|der)$"
 router = APIRouter(tags=["supplying"], responses=uploads.responses, dependencies=[Depends(caller_of)])
 
@@ -59,30 +60,24 @@ def kit(supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> FileResponse
 
 
 @router.put("/kits/{kit_id}", operation_id="put_kit")
-async def put_kit(request: Request, supplies: TheSupplies, caller: TheCaller, kit_id: KitId) -> KitManifest:
-    """Take a kit in: a tar archive whose manifest has this id. Sending it again changes nothing."""
+async def put_kit(
+    request: Request, supplies: TheSupplies, caller: TheCaller, kit_id: KitId, ingredients: Ingredients
+) -> KitManifest:
+    """Take in the kit that a pod was made to build: a tar archive whose manifest has this id. From then on it is what
+    the pod's reference means. Sending it again changes nothing."""
     admit(caller, "builder", run_id=caller.run_id)
-    with supplies.depot.arrival(kit_id) as arrival:
+    if caller.reference is None or caller.architecture is None:
+        raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} was not made to build a kit")
+    wanted = OrderedKit(SubjectRef.parse(caller.reference), caller.architecture, ingredients)
+    with supplies.depot.arrival(kit_id, wanted) as arrival:
         try:
             async for piece in request.stream():
                 arrival.write(piece)
             return await run_in_threadpool(arrival.take)
+        except OtherKit as error:
+            raise ProblemError(HTTPStatus.FORBIDDEN, f"{caller.name} may not send this: {error}") from error
         except DamagedKit as error:
             raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "build it again") from error
-
-
-@router.put("/references", operation_id="put_reference", status_code=204)
-def put_reference(supplies: TheSupplies, caller: TheCaller, meaning: ReferenceMeaning) -> None:
-    """Say which kit a reference means on an architecture now."""
-    admit(caller, "builder", run_id=caller.run_id)
-    found = supplies.depot.shelf.get(meaning.kit_id)
-    if found is None:
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, f"there is no kit {meaning.kit_id}", "send it first")
-    reference = SubjectRef.parse(meaning.reference)
-    if (found.ref, found.build_profile.architecture) != (reference, meaning.architecture):
-        detail = f"kit {meaning.kit_id} is of {found.ref} for {found.build_profile.architecture}"
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
-    supplies.depot.shelf.means(reference, meaning.architecture, meaning.kit_id, meaning.ingredients)
 
 
 def _files(run: Run) -> set[str]:

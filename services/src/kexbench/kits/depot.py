@@ -27,11 +27,25 @@ _FIXED_ORIGIN = re.compile(r"tarball:.*|git:.*#[0-9a-f]{40}")
 """Named by a hash: whatever its place has next, it isn't this."""
 
 
+class OtherKit(Exception):
+    """What arrived is a kit, and not the one that was to be built; the text says which it is."""
+
+
+@dataclass(frozen=True)
+class OrderedKit:
+    """What a kit that arrives was to be built as; it is what the reference means from then on."""
+
+    reference: SubjectRef
+    architecture: str
+    ingredients: str
+
+
 @dataclass
 class Arrival:
     """The archive of one kit, piece by piece. Its methods raise DamagedKit."""
 
     kit_id: str
+    wanted: OrderedKit
     place: Path
     file: BinaryIO
     shelf: Shelf
@@ -44,11 +58,18 @@ class Arrival:
             raise DamagedKit(f"kit {self.kit_id} is larger than {KIT_MAX_BYTES >> 20} MiB")
 
     def take(self) -> KitManifest:
-        """Check what arrived and put it on the shelf."""
+        """Check what arrived and put it on the shelf, as what the wanted reference means. Raises OtherKit, too."""
         self.file.flush()
+        wanted = self.wanted
         manifest = unpack(self.place / "archive", self.kit_id, self.place / "kit")
+        if (manifest.ref, manifest.build_profile.architecture) != (wanted.reference, wanted.architecture):
+            raise OtherKit(
+                f"kit {self.kit_id} is of {manifest.ref} for {manifest.build_profile.architecture}, "
+                f"wanted is {wanted.reference} for {wanted.architecture}"
+            )
         if self.shelf.place(self.place / "kit", manifest):
             self.packed.unlink(missing_ok=True)  # made from a damaged one
+        self.shelf.means(wanted.reference, wanted.architecture, self.kit_id, wanted.ingredients)
         return manifest
 
 
@@ -74,13 +95,13 @@ class Depot:
         return packed
 
     @contextmanager
-    def arrival(self, kit_id: str) -> Iterator["Arrival"]:
+    def arrival(self, kit_id: str, wanted: OrderedKit) -> Iterator[Arrival]:
         """A kit that is coming in; what is not taken until the context ends is gone."""
         place = self.shelf.root / ".incoming" / f"{kit_id}-{secrets.token_hex(4)}"
         place.mkdir()
         try:
             with (place / "archive").open("wb") as file:
-                yield Arrival(kit_id, place, file, self.shelf, self._packed(kit_id))
+                yield Arrival(kit_id, wanted, place, file, self.shelf, self._packed(kit_id))
         finally:
             shutil.rmtree(place, ignore_errors=True)
 

@@ -219,8 +219,8 @@ def test_a_kit_that_can_not_be_built_ends_the_run_with_what_its_pod_said() -> No
 @pytest.mark.parametrize(
     ("message", "unbuilt"),
     [
-        ("main: Error (exit code 6): fake@1.1: compile failed: no such header", ("fake@1.1",)),
-        ("main: Error (exit code 2): fake@1.1: fetch failed: exit code 6 of the network", ()),
+        ("build: Error (exit code 6): fake@1.1: compile failed: no such header", ("fake@1.1",)),
+        ("build: Error (exit code 2): fake@1.1: fetch failed: exit code 6 of the network", ()),
         ("wait: Error (exit code 6)", ()),
     ],
 )

@@ -51,6 +51,13 @@ def pod_templates(manifests: tuple[Manifest, ...]) -> Iterator[Manifest]:
         yield from (template for template in manifest["spec"]["templates"] if "container" in template)
 
 
+def argos_containers(template: Manifest) -> list[Manifest]:
+    """What the patch says of Argo's own."""
+    patch = json.loads(template["podSpecPatch"])
+    ours = {container.get("name") for container in our_containers(template)}
+    return [one for one in (*patch["containers"], *patch["initContainers"]) if one["name"] not in ours]
+
+
 def our_containers(template: Manifest) -> list[Manifest]:
     return [template["container"], *template.get("initContainers", [])]
 
@@ -125,8 +132,7 @@ def test_attempts_of_a_job_are_numbered_on_from_series_to_series() -> None:
 @pytest.mark.parametrize("template", list(pod_templates((*of_run(), of_kits(), of_line()))))
 def test_every_container_asks_for_what_it_may_use_so_that_cpus_can_be_exclusive(template: Manifest) -> None:
     pool = POOLS[template["metadata"]["labels"][names.POOL]]
-    patch = json.loads(template["podSpecPatch"])
-    argos = [*patch["containers"], *patch["initContainers"]]
+    argos = argos_containers(template)
     assert [container["name"] for container in argos] == ["wait", "init"]
     for container in (*our_containers(template), *argos):
         assert container["resources"]["requests"] == container["resources"]["limits"]
@@ -140,8 +146,7 @@ def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manife
     assert manifest["spec"]["securityContext"]["runAsNonRoot"] is True
     assert manifest["spec"]["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     for template in pod_templates((manifest,)):
-        patch = json.loads(template["podSpecPatch"])
-        for container in (*our_containers(template), *patch["containers"], *patch["initContainers"]):
+        for container in (*our_containers(template), *argos_containers(template)):
             context = container["securityContext"]
             assert context["allowPrivilegeEscalation"] is False
             assert context["capabilities"] == {"drop": ["ALL"]}
@@ -153,7 +158,7 @@ def test_nothing_in_a_pod_may_do_more_than_the_restricted_standard_allows(manife
 def test_only_the_containers_of_argo_hold_a_token_for_kubernetes(template: Manifest) -> None:
     patch = json.loads(template["podSpecPatch"])
     assert patch["automountServiceAccountToken"] is False
-    for container in (*patch["containers"], *patch["initContainers"]):
+    for container in argos_containers(template):
         assert [mount["name"] for mount in container["volumeMounts"]] == ["argo-token"]
     (token,) = (volume["projected"] for volume in template["volumes"] if volume["name"] == "token")
     (source,) = token["sources"]
@@ -200,3 +205,31 @@ def test_a_name_is_always_one_that_kubernetes_takes_and_its_own(run_id: str) -> 
     assert found[0].isalpha()
     assert found[-1].isalnum()
     assert found != names.job_workflow_name(run_id + "x", 1, 0)
+
+
+def test_what_builds_reaches_no_token_and_nothing_that_another_container_runs() -> None:
+    """Sources bring scripts of their own: what they could write to is their own, but for the archive that is sent."""
+    for template in pod_templates((of_kits(),)):
+        (building,) = template["initContainers"]
+        volumes = {volume["name"]: volume for volume in template["volumes"]}
+        mounted = {mount["name"] for mount in building["volumeMounts"]}
+        assert mounted == {"work", "scratch", "built"}
+        assert not any("projected" in volumes[name] for name in mounted)
+        told = {variable["name"] for variable in building["env"]}
+        assert not any(word in name for name in told for word in ("TOKEN", "URL"))
+
+        main = {mount["name"]: mount for mount in template["container"]["volumeMounts"]}
+        assert main.keys() == {"built", "token"}
+        assert main["built"]["readOnly"] is True
+        (patch,) = (
+            one for one in json.loads(template["podSpecPatch"])["initContainers"] if one["name"] == building["name"]
+        )
+        assert patch["volumeMounts"] == [{"name": "var-run-argo", "mountPath": "/var/run/argo", "readOnly": True}]
+        assert json.loads(template["podSpecPatch"])["automountServiceAccountToken"] is False
+
+
+def test_a_pod_that_builds_names_the_one_kit_that_its_token_may_send() -> None:
+    for template in pod_templates((of_kits(),)):
+        annotations = template["metadata"]["annotations"]
+        assert annotations["kexbench.dev/reference"] == "{{inputs.parameters.reference}}"
+        assert template["name"] == f"build-{annotations['kexbench.dev/architecture'].replace('_', '-')}"

@@ -11,7 +11,9 @@ ALL_OF_KEXBENCH = f"{PART_OF}={KEXBENCH}"
 RUN, SERIES, JOB, POOL, SPEC, SCHEDULE = (
     f"kexbench.dev/{name}" for name in ("run", "series", "job", "pool", "spec", "schedule")
 )
-PLAN, REFERENCE, CONTENT = (f"kexbench.dev/{name}" for name in ("plan", "reference", "content"))
+PLAN, REFERENCE, ARCHITECTURE, CONTENT = (
+    f"kexbench.dev/{name}" for name in ("plan", "reference", "architecture", "content")
+)
 """Annotations: what may be longer than a label's value."""
 _LONGEST = 63
 """Of a label's value; Argo puts a workflow's name in one."""

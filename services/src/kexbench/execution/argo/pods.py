@@ -11,12 +11,16 @@ from hera.workflows.models.io.k8s.api.core import v1
 from kexbench.domain.pools import Pool
 from kexbench.execution.argo import names
 
+HOME = "/var/lib/kexbench"
 USER = 65_532
 """Nobody in particular, and not root."""
 TOKEN_FOLDER = "/var/run/secrets/kexbench"  # noqa: S105 (a folder, no secret)
 TOKEN_LIFETIME_S = 3600
 """Kubernetes renews the file long before."""
 JOB_DISK, BUILD_DISK, SCRATCH_DISK = "4Gi", "20Gi", "1Gi"
+BUILT_FOLDER = "/var/lib/kexbench-built"
+ARGO_FOLDER = "/var/run/argo"
+"""What Argo starts containers with; it mounts it in each of them."""
 _ARGO_TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 _HOSTNAME = "kubernetes.io/hostname"
 
@@ -63,7 +67,39 @@ def own_container(
     resources: v1.ResourceRequirements,
     settings: JobSettings,
 ) -> dict[str, object]:
-    """The fields of a container with our agent, the same for main and init containers."""
+    """The fields of a container with our agent and its token, the same for main and init containers."""
+    return _agent(arguments, image, environment, resources, settings, [*_WORKING, _TOKEN])
+
+
+def building_container(environment: Mapping[str, str], pool: Pool, settings: JobSettings) -> dict[str, object]:
+    """It runs scripts that come with sources, so it has no token, and nothing that another container runs."""
+    mounts = [*_WORKING, v1.VolumeMount(name="built", mount_path=BUILT_FOLDER)]
+    told = {**environment, "HOME": HOME}
+    return _agent(["build"], settings.builder_image, told, whole_cpus(pool), settings, mounts)
+
+
+def sending_container(pool: Pool, settings: JobSettings) -> dict[str, object]:
+    """It has the token, and of what the other container wrote the kit alone, to read."""
+    built = v1.VolumeMount(name="built", mount_path=BUILT_FOLDER, read_only=True)
+    environment = environment_of(settings, {})
+    return _agent(["send"], settings.builder_image, environment, whole_cpus(pool), settings, [built, _TOKEN])
+
+
+_WORKING = (
+    v1.VolumeMount(name="work", mount_path=HOME),
+    v1.VolumeMount(name="scratch", mount_path="/tmp"),  # noqa: S108 (a volume of the pod)
+)
+_TOKEN = v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True)
+
+
+def _agent(
+    arguments: Sequence[str],
+    image: str,
+    environment: Mapping[str, str],
+    resources: v1.ResourceRequirements,
+    settings: JobSettings,
+    mounts: list[v1.VolumeMount],
+) -> dict[str, object]:
     return {
         "image": image,
         "image_pull_policy": settings.image_pull_policy,
@@ -72,11 +108,7 @@ def own_container(
         "resources": resources,
         "security_context": _confined(read_only=True),
         "termination_message_policy": "FallbackToLogsOnError",
-        "volume_mounts": [
-            v1.VolumeMount(name="work", mount_path="/var/lib/kexbench"),
-            v1.VolumeMount(name="scratch", mount_path="/tmp"),  # noqa: S108 (a volume of the pod)
-            v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True),
-        ],
+        "volume_mounts": mounts,
     }
 
 
@@ -86,7 +118,7 @@ def environment_of(settings: JobSettings, more: Mapping[str, str]) -> dict[str, 
         "KEXBENCH_API_URL": settings.api_url,
         "KEXBENCH_TOKEN_FILE": str(PurePosixPath(TOKEN_FOLDER) / "token"),
         **more,
-        "HOME": "/var/lib/kexbench",
+        "HOME": HOME,
     }
 
 
@@ -100,6 +132,10 @@ def volumes(disk: str, settings: JobSettings) -> list[v1.Volume]:
         v1.Volume(name="token", projected=_projected([v1.VolumeProjection(service_account_token=token)])),
         v1.Volume(name="argo-token", projected=_projected(_kubernetes_access())),
     ]
+
+
+def built_volume() -> v1.Volume:
+    return _empty("built", JOB_DISK)
 
 
 def placement(pool: Pool) -> dict[str, object]:
@@ -125,10 +161,11 @@ def pod_security() -> v1.PodSecurityContext:
     )
 
 
-def executor_patch(settings: JobSettings) -> str:
+def executor_patch(settings: JobSettings, *reading: str) -> str:
     """What a workflow can't say of Argo's own containers but by a patch. Their requests are their limits, since one
     container without makes the pod no Guaranteed one and so no CPU exclusive. Only they get a token for Kubernetes,
-    to report with; Argo's own field for that wants a secret that never expires."""
+    to report with; Argo's own field for that wants a secret that never expires. Init containers named in `reading` may
+    only read what Argo starts every container with: else they could put something of their own in its place."""
     own = {
         "resources": _plain(_exactly({"cpu": settings.executor_cpu, "memory": settings.executor_memory})),
         # Argo's executor writes to its root file system (argo-workflows issue 10787).
@@ -137,10 +174,16 @@ def executor_patch(settings: JobSettings) -> str:
     }
     patch = {
         "automountServiceAccountToken": False,
-        "initContainers": [{"name": "init", **own}],
+        "initContainers": [
+            {"name": "init", **own},
+            *({"name": name, "volumeMounts": [_ARGO_READ_ONLY]} for name in reading),
+        ],
         "containers": [{"name": "wait", **own}],
     }
     return json.dumps(patch, sort_keys=True)
+
+
+_ARGO_READ_ONLY = {"name": "var-run-argo", "mountPath": ARGO_FOLDER, "readOnly": True}
 
 
 def _told_by_kubernetes() -> list[v1.EnvVar]:

@@ -38,13 +38,13 @@ KEPT_S = 24 * 3600
 POD_KEPT = "120s"
 LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsive|NodeLost"
 """What Kubernetes says of pods that their node or its keeper ended."""
-OURS = "(main|fetch): .*exit code [2456][)]"
+OURS = "(main|fetch|build): .*exit code [2456][)]"
 """2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of our
 containers only: Argo's own end with such a status when Kubernetes does not answer them."""
 ENDED = "main: .*exit code 3[)]"
 """Somebody asked the pod to end, such as who drains its node. Argo tries nothing again of a workflow that is stopped,
 so this is not a run that was cancelled."""
-UNBUILDABLE = r"^main: .*exit code 6\)"
+UNBUILDABLE = r"^build: .*exit code 6\)"
 """Of a kit: its sources do not build, wherever it is tried."""
 
 _AGAIN = (
@@ -113,7 +113,7 @@ def kits_workflow(
             )
     labels = names.labels_of(run_id, series)
     templates = [
-        _builder(run_id, labels, builders[architecture], settings)
+        _builder(labels, builders[architecture], settings)
         for architecture in sorted({kit.architecture for kit in wanted})
     ]
     tasks = [
@@ -205,24 +205,25 @@ def _workflow_of_jobs(
     return _workflow(name, labels, annotations, [template], tasks, settings.job_service_account, settings, at_once)
 
 
-def _builder(run_id: str, labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.Template:
-    environment = {
-        **_environment(settings, pool, run_id),
-        "KEXBENCH_REFERENCE": "{{inputs.parameters.reference}}",
-        "KEXBENCH_ARCHITECTURE": pool.architecture,
-    }
+def _builder(labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.Template:
+    reference = "{{inputs.parameters.reference}}"
+    wanted = {"KEXBENCH_REFERENCE": reference, "KEXBENCH_ARCHITECTURE": pool.architecture}
     template = _pod_template(
         name=f"build-{_dashed(pool.architecture)}",
         parameter="reference",
         labels={**labels, **pods.pod_labels(pool)},
         deadline_s=BUILD_DEADLINE_S,
-        main=pods.own_container(["build"], settings.builder_image, environment, pods.whole_cpus(pool), settings),
+        main=pods.sending_container(pool, settings),
         disk=pods.BUILD_DISK,
         pool=pool,
         settings=settings,
     )
+    template.init_containers = [UserContainer(name="build", **pods.building_container(wanted, pool, settings))]
+    template.volumes = [*(template.volumes or []), pods.built_volume()]
+    template.pod_spec_patch = pods.executor_patch(settings, "build")
     assert template.metadata is not None
-    template.metadata.annotations = {names.REFERENCE: "{{inputs.parameters.reference}}"}
+    # Which kit the pod's token may send.
+    template.metadata.annotations = {names.REFERENCE: reference, names.ARCHITECTURE: pool.architecture}
     return template
 
 
