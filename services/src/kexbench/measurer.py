@@ -4,10 +4,14 @@ The store is the queue. What the measurer knows besides is the process that meas
 run under way, the next one puts that run in the queue again, and its folder says what is left to do.
 """
 
-from collections.abc import Callable
+import os
+import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event
+from typing import Self
 
 from kexbench.api.alerting import Analyst
 from kexbench.api.bisecting import advance, give_up_line, keep_line
@@ -34,7 +38,25 @@ from kexbench.wiring import Installation
 
 LONGEST_WAIT_S = 20.0
 """Between two looks at the schedules' times; everything else is told."""
+DISTURBING_SHARE = 0.25
+"""Of a core, that the service may use beside a run before the run says so."""
 GOES_ON = "interrupted: it goes on when it is its turn again"
+
+
+@dataclass(frozen=True)
+class _Spent:
+    """What this process has used, and when, in seconds."""
+
+    cpu_s: float
+    wall_s: float
+
+    @classmethod
+    def now(cls) -> Self:
+        return cls(time.process_time(), time.monotonic())
+
+    def share_until(self, later: Self) -> float:
+        """Cores in use from then on."""
+        return (later.cpu_s - self.cpu_s) / max(later.wall_s - self.wall_s, 1e-9)
 
 
 class Measurer:
@@ -47,8 +69,11 @@ class Measurer:
         say: Callable[[str], None],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         troubles: Troubles | None = None,
+        cpus: Collection[int] | None = None,
     ) -> None:
+        """`cpus` are those that a run may use, by default those of this thread."""
         self._installation = installation
+        self._cpus = cpus or os.sched_getaffinity(0)
         self._troubles = troubles or Troubles()
         self._store = store
         self._supplies: Supplies | LocalSupplies = installation.supplies(store)
@@ -57,6 +82,7 @@ class Measurer:
         self._clock = clock
         self._ending = Event()
         self._process: MeasuringProcess | None = None
+        self._began = _Spent.now()
         self._took_up = False
         self._origin = GitOrigin(installation.settings.cache)
         self._git = Children()
@@ -144,7 +170,9 @@ class Measurer:
 
     def _begin(self, run_id: str) -> None:
         try:
-            self._process = MeasuringProcess(self._installation.run_folder(run_id), stirred.set)
+            folder = self._installation.run_folder(run_id)
+            self._process = MeasuringProcess(folder, stirred.set, self._cpus)
+            self._began = _Spent.now()
         except Exception as error:
             record(self._store, run_id, RunState.FAILED, f"no process can be started: {reason_of(error)}")
             if not isinstance(error, OSError):
@@ -162,6 +190,11 @@ class Measurer:
         if self._store.events(run_id)[-1].state.is_open:
             record(self._store, run_id, *self._end_of(process, status))
         newest = self._store.events(run_id)[-1]
+        busy = self._began.share_until(_Spent.now())
+        if newest.state is RunState.FINISHED and busy >= DISTURBING_SHARE:
+            detail = f"readers kept this service busy with {busy:.1f} of a core: that may show in the numbers"
+            record(self._store, run_id, RunState.FINISHED, detail)
+            newest = self._store.events(run_id)[-1]
         self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
 
     def _end_of(self, process: MeasuringProcess, status: int) -> tuple[RunState, str]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field
@@ -27,6 +28,11 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="address to serve on; anyone who reaches it can read everything")
     port: int = Field(8350, ge=0, le=65535)
+    allowed_hosts: str = Field(
+        "",
+        description="names that the service is reached by, with commas between, beside localhost, addresses and those "
+        "in public_url and api_url; * for any, which lets pages of others read everything through a name of theirs",
+    )
     pages: Path = Field(_CHECKOUT / "frontend" / "dist", description="the built frontend")
     scorecard: Path = Field(_CHECKOUT / "docs" / "scorecard.json", description="what make scorecard wrote")
     workers: Path = Field(_CHECKOUT / "workers" / "handshake", description="sources of the worker")
@@ -54,6 +60,12 @@ class Settings(BaseSettings):
     builder_service_account: str = Field("kexbench-builder", description="of pods that build kits, in that namespace")
     dispatcher_service_account: str = Field("kexbench:kexbench-dispatcher", description="namespace:name")
     submitters: str = Field("", description="who may ask for runs on a cluster: namespace:name, with commas between")
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """That the service is reached by, beside localhost and addresses."""
+        urls = filter(None, (urlsplit(url).hostname for url in (self.public_url, self.api_url) if url))
+        return frozenset({self.host, *urls, *filter(None, map(str.strip, self.allowed_hosts.split(",")))})
 
     @property
     def pages_url(self) -> str:

@@ -153,7 +153,7 @@ def cluster_api(
 ) -> ClusterApi:
     app = cluster_app(store, folder, channels=channels)
     http = client_of(app)
-    http.base_url = httpx.URL(f"http://test{API_PREFIX}")
+    http.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
     return ClusterApi(http, app.state.supplies.depot, store, folder)
 
 

@@ -38,14 +38,14 @@ class AppTransport(httpx.BaseTransport):
 @pytest.fixture
 def client_of() -> Iterator[ClientOf]:
     with start_blocking_portal() as portal:
-        yield lambda app: httpx.Client(transport=AppTransport(app, portal), base_url="http://test")
+        yield lambda app: httpx.Client(transport=AppTransport(app, portal), base_url="http://localhost")
 
 
 @pytest.fixture
 def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
     """Its addresses begin behind the API's prefix."""
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None)) as client:
-        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 

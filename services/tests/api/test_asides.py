@@ -31,7 +31,7 @@ def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.
         empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
     )
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 
@@ -80,7 +80,7 @@ def asking(store: ClickHouseStore, client_of: ClientOf, tracked: tuple[str, ...]
     text = f"apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries:\n  fake:\n{entries}"
     catalogue = read_catalogue(text, "libraries.yaml")
     with client_of(create_app(store, LocalGatekeeper(SECRET), None, catalogue=lambda: catalogue)) as client:
-        return client.get(f"http://test{API_PREFIX}/upgrades/report", params={"library": "fake", **asked})
+        return client.get(f"http://localhost{API_PREFIX}/upgrades/report", params={"library": "fake", **asked})
 
 
 def test_a_version_means_the_tracked_subject_where_others_have_it_too(

@@ -61,7 +61,7 @@ class Lab:
     def restart(self) -> None:
         """Another process, which knows what is stored and nothing else."""
         self.api.http = self.client_of(cluster_app(self.api.store, self.api.folder))
-        self.api.http.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        self.api.http.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
 
     def advance(self) -> Any:
         answer = self.api.ask("dispatcher", "POST", "/bisections/advance")

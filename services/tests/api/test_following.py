@@ -88,7 +88,7 @@ def test_on_a_cluster_a_backfill_takes_only_what_the_catalogue_names(api: Cluste
 def here(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
     app = create_app(empty_store, LocalGatekeeper(SECRET), None, LocalSupplies(planner()))
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
         token = sign_role_token("alice", "submitter", SECRET, now=datetime.now(UTC))
         client.headers["Authorization"] = f"Bearer {token}"
         yield client

@@ -31,7 +31,7 @@ def asks(name: str = "alice", role: str = "submitter") -> dict[str, str]:
 def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.Client]:
     supplies = LocalSupplies(lambda text, file, *_, **__: make_plan(text, file, a_catalogue()))
     with client_of(create_app(empty_store, LocalGatekeeper(SECRET), None, supplies)) as client:
-        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 

@@ -42,7 +42,7 @@ def test_uploads_are_counted_by_what_became_of_them(client: httpx.Client) -> Non
         client.post(f"/runs/{run.run_id}/invocations", json=body, headers=token(run.run_id))
     wrong = client.post(f"/runs/{run.run_id}/invocations", json={**body, "run_id": "x"}, headers=token(run.run_id))
     assert_problem(wrong, 422)
-    told = client.get("http://test/metrics")
+    told = client.get("http://localhost/metrics")
     assert told.headers["content-type"].startswith("text/plain")
     assert lines(told.text) >= {
         'kexbench_uploads_total{result="stored"} 2.0',

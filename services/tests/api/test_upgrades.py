@@ -46,7 +46,7 @@ def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.
         empty_store, LocalGatekeeper(SECRET), None, catalogue=lambda: read_catalogue(CATALOGUE, "libraries.yaml")
     )
     with client_of(app) as client:
-        client.base_url = httpx.URL(f"http://test{API_PREFIX}")
+        client.base_url = httpx.URL(f"http://localhost{API_PREFIX}")
         yield client
 
 

@@ -79,7 +79,7 @@ def test_no_answer_and_no_log_has_the_password_however_many_ask(fault: str, capl
     with caplog.at_level(logging.DEBUG), start_blocking_portal() as portal, ThreadPoolExecutor(12) as readers:
 
         def read(path: str) -> httpx.Response:
-            with httpx.Client(transport=AppTransport(app, portal), base_url="http://test") as client:
+            with httpx.Client(transport=AppTransport(app, portal), base_url="http://localhost") as client:
                 return client.get(path)
 
         answers = list(readers.map(read, READ * 6))

@@ -1,15 +1,16 @@
 """The application: routes, problems and the built pages, around a store that is handed in."""
 
-from collections.abc import Callable
-from http import HTTPStatus
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 from kexbench import __version__
 from kexbench.api import (
@@ -41,12 +42,12 @@ from kexbench.api.access import Gatekeeper
 from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.gate import Gate
 from kexbench.api.monitoring import Monitoring
-from kexbench.api.problems import MEDIA_TYPE, ProblemError, install_problem_handlers, problem_response
+from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
 from kexbench.api.troubles import Troubles
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
-from kexbench.kits.transport import KIT_MAX_BYTES
 from kexbench.planning.spec import Catalogue
 from kexbench.store.port import Store
 
@@ -100,51 +101,15 @@ class _Api(FastAPI):
         return document
 
 
-def _most_bytes(method: str, path: str) -> int:
-    """That the body of a request may have."""
-    kit = method == "PUT" and path.startswith(f"{API_PREFIX}/kits/")
-    return KIT_MAX_BYTES if kit else uploading.MAX_UPLOAD_BYTES
+AT_ONCE = 4
+"""Requests that are worked at, the others waiting in line: more would only take turns, and keep health and a
+measurement from theirs."""
 
 
-def _refuse_body(request: Request) -> ProblemError | None:
-    """Why a body must not even be read: it would be held in memory before anybody asks for a token."""
-    length = request.headers.get("content-length")
-    if "transfer-encoding" in request.headers:
-        if length is None:
-            return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
-        detail = "the request has both Content-Length and Transfer-Encoding"
-        return ProblemError(HTTPStatus.BAD_REQUEST, detail, "send Content-Length alone")
-    most = _most_bytes(request.method, request.url.path)
-    if length is not None and int(length) > most:
-        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
-    return None
-
-
-def _too_large(most: int) -> str:
-    return f"more than {most} bytes in one upload"
-
-
-class _CountedBodies:
-    """Counts each body as it arrives, whatever its headers say."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        most, received = _most_bytes(scope["method"], scope["path"]), 0
-
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > most:
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
-            return message
-
-        await self._app(scope, counted, send)
+@asynccontextmanager
+async def _bounded(_: FastAPI) -> AsyncIterator[None]:
+    to_thread.current_default_thread_limiter().total_tokens = AT_ONCE
+    yield
 
 
 def _no_catalogue() -> Catalogue:
@@ -161,12 +126,13 @@ def create_app(
     scorecard_file: Path | None = None,
     channels: notifications.Channels = (),
     troubles: Troubles | None = None,
+    hosts: Collection[str] = (),
 ) -> FastAPI:
     """`gatekeeper` knows who may write; `pages` is the folder of the built frontend, or None for the API alone;
     `supplies` are what runs that are queued are given, None where nothing is; `doorbell` is what webhooks of forges
     ring; `catalogue` is the one that is installed; `scorecard_file` is what `make scorecard` wrote, if anything;
     `channels` are where people are told of alerts; `troubles` is what loops beside the API
-    write their faults to."""
+    write their faults to; `hosts` are the names that it is reached by, beside localhost and addresses."""
     app = _Api(
         title="kexbench",
         version=__version__,
@@ -174,6 +140,7 @@ def create_app(
         openapi_url=f"{API_PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        lifespan=_bounded,
     )
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
@@ -189,12 +156,11 @@ def create_app(
 
     app.include_router(monitoring.router)
 
-    app.add_middleware(_CountedBodies)
+    app.add_middleware(Gate, hosts=hosts)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]
-        refused = _refuse_body(request)
-        response = problem_response(refused) if refused else await call_next(request)
+        response = await call_next(request)
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
         response.headers.setdefault("Content-Security-Policy", _POLICY)
         return response

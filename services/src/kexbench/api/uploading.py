@@ -23,7 +23,6 @@ from kexbench.store.port import Store
 
 _one_at_a_time = Lock()
 """Looking whether a number or a run is taken and taking it are two steps."""
-MAX_UPLOAD_BYTES = 16 * 1024 * 1024
 """Of one request's body; the application refuses a larger one before it reads it."""
 
 

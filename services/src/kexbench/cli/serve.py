@@ -1,5 +1,7 @@
 """`kexbench serve`: the dashboard and the API, until a signal ends it."""
 
+import os
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -8,6 +10,7 @@ import typer
 from kexbench.cli.console import err, say
 from kexbench.measurer import Measurer
 from kexbench.pipeline import deliver_leftovers
+from kexbench.runner.cpus import claim_cpus
 from kexbench.service import own_store
 from kexbench.service.serving import Service
 from kexbench.settings import Settings
@@ -31,6 +34,9 @@ def serve(
     """
     installation = Installation(Settings())
     settings = installation.settings
+    cpus = os.sched_getaffinity(0)
+    if settings.access == "local":
+        claim_cpus()  # before there is a thread: all that are made later keep off the measuring core as well
     faults: list[str] = []
     for run in deliver_leftovers(installation, faults.append):
         err.print(f"stored what run {run.run_id} had left on disk", markup=False)
@@ -46,10 +52,10 @@ def serve(
         if settings.access == "cluster":
             service.run()
         else:
-            _run_here(installation, service)
+            _run_here(installation, service, cpus)
 
 
-def _run_here(installation: Installation, service: Service) -> None:
+def _run_here(installation: Installation, service: Service, cpus: Collection[int]) -> None:
     """With what measures, watches and notifies, which ends before the store is closed."""
     # Here, since git takes a moment to import and other commands never need it.
     from kexbench import notifier  # noqa: PLC0415
@@ -63,4 +69,4 @@ def _run_here(installation: Installation, service: Service) -> None:
         watching(installation, control, say, troubles),
         notifier.notifying(installation, outbox, say, troubles),
     ):
-        service.run(Measurer(installation, service.store, say, troubles=troubles))
+        service.run(Measurer(installation, service.store, say, troubles=troubles, cpus=cpus))

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,13 +35,14 @@ def measuring(home: Path, what: str, on_wait: Callable[[str], None]) -> Iterator
 class MeasuringProcess:
     """`kexbench run --queued RUN`, which ends after the invocation under way once nobody holds its standard input."""
 
-    def __init__(self, folder: RunFolder, on_end: Callable[[], None]) -> None:
-        """Raises OSError where no process can be started. `on_end` is called in a thread of its own."""
+    def __init__(self, folder: RunFolder, on_end: Callable[[], None], cpus: Collection[int]) -> None:
+        """On these CPUs, whatever this process keeps to. Raises OSError where no process can be started. `on_end` is
+        called in a thread of its own."""
         self.run_id = folder.path.name
         self.log = folder.measuring_log
         self.was_asked_to_end = False
         folder.path.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
+        with self.log.open("ab") as log, _thread_on(cpus):
             # A process group of its own: Ctrl-C reaches the service alone, which then ends this one in order.
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "kexbench.cli", "run", "--queued", self.run_id],
@@ -69,6 +70,17 @@ class MeasuringProcess:
     def _watch(self, on_end: Callable[[], None]) -> None:
         self._process.wait()
         on_end()
+
+
+@contextmanager
+def _thread_on(cpus: Collection[int]) -> Iterator[None]:
+    """What this thread starts meanwhile begins on these CPUs."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def end_with_standard_input() -> None:

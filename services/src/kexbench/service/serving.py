@@ -13,6 +13,7 @@ import uvicorn
 
 from kexbench.api.app import create_app
 from kexbench.api.troubles import Troubles
+from kexbench.service.connections import Connection
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
@@ -100,8 +101,11 @@ class Service:
             scorecard_file=settings.scorecard,
             channels=self.channels,
             troubles=self.troubles,
+            hosts=settings.host_names,
         )
-        config = uvicorn.Config(app, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5)
+        config = uvicorn.Config(
+            app, http=Connection, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5
+        )
         self._server = _Server(config)
 
     def run(self, beside: Beside | None = None) -> None:

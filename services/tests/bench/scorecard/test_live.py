@@ -16,7 +16,7 @@ from kexbench.planning.plan import make_plan
 from kexbench.planning.rules import read_rule
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
-REQUEST = httpx.Request("GET", "http://test/runs/1/judgement")
+REQUEST = httpx.Request("GET", "http://localhost/runs/1/judgement")
 MISSING = httpx.Response(404, request=REQUEST)
 
 

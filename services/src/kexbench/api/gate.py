@@ -1,0 +1,121 @@
+"""What a request must be before anything of it is looked at: for this host, of bounded size, and arriving in time."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from http import HTTPStatus
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kexbench.api.calling import API_PREFIX
+from kexbench.api.problems import ProblemError, problem_response
+from kexbench.kits.transport import KIT_MAX_BYTES
+
+MAX_UPLOAD_BYTES = 16 << 20
+PAUSE_S = 30.0
+"""So long the next piece of a body may take."""
+ANY_HOST = "*"
+_LOCAL = "localhost"
+_CLOSE = {"Connection": "close"}
+
+
+class Gate:
+    """Answers what it refuses and closes its connection, so that nothing more of it is read.
+
+    `hosts` are the names that this service is reached by, beside `localhost` and addresses: a page of somebody else
+    whose name was made to lead here (DNS rebinding) asks by its own name.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str] = ()) -> None:
+        self._app = app
+        self._hosts = {name.lower() for name in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        most = _most_bytes(scope["method"], scope["path"])
+        refusal = self._wrong_host(headers) or _wrong_length(headers, most)
+        if refusal:
+            await _refuse(refusal, scope, receive, send)
+            return
+        await self._app(scope, _Body(receive, most).receive, send)
+
+    def _wrong_host(self, headers: Mapping[str, str]) -> ProblemError | None:
+        name = _name_of(headers.get("host", ""))
+        if ANY_HOST in self._hosts or name in self._hosts or name == _LOCAL or _is_address(name):
+            return None
+        detail = f"this service is not reached as {name!r}" if name else "the request names no host"
+        remedy = "ask by an address, or name the host in KEXBENCH_ALLOWED_HOSTS of the service"
+        return ProblemError(HTTPStatus.MISDIRECTED_REQUEST, detail, remedy)
+
+
+class _Body:
+    """Counts a body as it arrives, whatever its headers say, and does not wait for it without end."""
+
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive = receive
+        self._most = most
+        self._received = 0
+        self._whole = False
+
+    async def receive(self) -> Message:
+        if self._whole:
+            return await self._receive()  # of who has gone
+        try:
+            message = await asyncio.wait_for(self._receive(), PAUSE_S)
+        except TimeoutError:
+            detail = f"nothing of the body came for {PAUSE_S:g} s"
+            raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, detail, headers=_CLOSE) from None
+        self._received += len(message.get("body", b""))
+        if self._received > self._most:
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(self._most), headers=_CLOSE)
+        self._whole = not message.get("more_body", False)
+        return message
+
+
+async def _refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:
+    response = problem_response(problem)
+    response.headers.update(_CLOSE)
+    await response(scope, receive, send)
+
+
+def _wrong_length(headers: Mapping[str, str], most: int) -> ProblemError | None:
+    """Why a body must not even be read: it would be held in memory before anybody asks for a token."""
+    length = headers.get("content-length")
+    if "transfer-encoding" in headers:
+        if length is None:
+            return ProblemError(HTTPStatus.LENGTH_REQUIRED, "the body's length is not given", "send Content-Length")
+        detail = "the request has both Content-Length and Transfer-Encoding"
+        return ProblemError(HTTPStatus.BAD_REQUEST, detail, "send Content-Length alone")
+    if length is not None and int(length) > most:
+        return ProblemError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
+    return None
+
+
+def _most_bytes(method: str, path: str) -> int:
+    """That the body of a request may have."""
+    kit = method == "PUT" and path.startswith(f"{API_PREFIX}/kits/")
+    return KIT_MAX_BYTES if kit else MAX_UPLOAD_BYTES
+
+
+def _too_large(most: int) -> str:
+    return f"more than {most} bytes in one upload"
+
+
+def _name_of(host: str) -> str:
+    """Without the port; an IPv6 address is in brackets."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].rstrip(".").lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
