@@ -230,3 +230,32 @@ def test_a_repository_that_is_not_there_is_told_and_holds_up_no_run(
     event = empty_store.bisection_events("b" * 20)[-1]
     assert (event.kind, "there is no repository" in event.detail) == (BisectionEventKind.WAITS, True)
     assert "measuring run another of example" in said
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "reading_s", "told"),
+    [
+        (60.0, 55.0, "readers of this service had 0.9 requests under way at a time"),
+        (60.0, 20.0, ""),
+        (1.0, 1.5, ""),
+        (4.0, 100.0, "had 25.0 requests under way"),
+    ],
+)
+def test_a_run_that_many_readers_may_have_disturbed_says_so(
+    one: Measurer,
+    empty_store: ClickHouseStore,
+    monkeypatch: pytest.MonkeyPatch,
+    wall_s: float,
+    reading_s: float,
+    told: str,
+) -> None:
+    queued(empty_store, "first", RunState.BUILDING, RunState.RUNNING, RunState.FINISHED)
+    monkeypatch.setattr("kexbench.measurer.time.monotonic", lambda: 1000.0 + wall_s)
+    one._began = (1000.0, 7.0)
+    one._reading.spent_s = 7.0 + reading_s
+    one._process = cast(MeasuringProcess, EndedProcess("first"))
+    one._see_to_process()
+    state, detail = newest(empty_store, "first")
+    assert state is RunState.FINISHED
+    assert told in detail
+    assert bool(detail) is bool(told)

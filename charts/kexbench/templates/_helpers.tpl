@@ -103,6 +103,16 @@ capabilities:
 {{- end -}}
 {{- end -}}
 
+{{/* The names that the API is reached by: its Service's, that of jobs.apiUrl, and those of people. An Ingress's is in
+KEXBENCH_PUBLIC_URL. */}}
+{{- define "kexbench.allowedHosts" -}}
+{{- $service := printf "%s-api" (include "kexbench.fullname" .) -}}
+{{- $inNamespace := printf "%s.%s" $service .Release.Namespace -}}
+{{- $names := list $service $inNamespace (printf "%s.svc" $inNamespace) (printf "%s.svc.cluster.local" $inNamespace) -}}
+{{- with .Values.jobs.apiUrl }}{{ $names = append $names (urlParse .).hostname }}{{ end -}}
+{{- concat $names .Values.api.allowedHosts | uniq | join "," -}}
+{{- end -}}
+
 {{/* Settings that api and dispatcher have in common. */}}
 {{- define "kexbench.clusterSettings" -}}
 - name: KEXBENCH_ACCESS

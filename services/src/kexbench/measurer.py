@@ -8,15 +8,14 @@ import os
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Event
-from typing import Self
 
 from kexbench.api.alerting import Analyst
 from kexbench.api.bisecting import advance, give_up_line, keep_line
 from kexbench.api.control import claim, record, stirred
 from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.api.gate import Reading
 from kexbench.api.problems import ProblemError
 from kexbench.api.queueing import as_queued
 from kexbench.api.scheduling import begin_run
@@ -38,25 +37,9 @@ from kexbench.wiring import Installation
 
 LONGEST_WAIT_S = 20.0
 """Between two looks at the schedules' times; everything else is told."""
-DISTURBING_SHARE = 0.25
-"""Of a core, that the service may use beside a run before the run says so."""
+DISTURBING_S, DISTURBING_SHARE = 2.0, 0.5
+"""So long, and so much of a run's time, may readers have requests under way before the run says so."""
 GOES_ON = "interrupted: it goes on when it is its turn again"
-
-
-@dataclass(frozen=True)
-class _Spent:
-    """What this process has used, and when, in seconds."""
-
-    cpu_s: float
-    wall_s: float
-
-    @classmethod
-    def now(cls) -> Self:
-        return cls(time.process_time(), time.monotonic())
-
-    def share_until(self, later: Self) -> float:
-        """Cores in use from then on."""
-        return (later.cpu_s - self.cpu_s) / max(later.wall_s - self.wall_s, 1e-9)
 
 
 class Measurer:
@@ -70,8 +53,10 @@ class Measurer:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         troubles: Troubles | None = None,
         cpus: Collection[int] | None = None,
+        reading: Reading | None = None,
     ) -> None:
-        """`cpus` are those that a run may use, by default those of this thread."""
+        """`cpus` are those that a run may use, by default those of this thread; `reading` is what readers ask of the
+        service meanwhile."""
         self._installation = installation
         self._cpus = cpus or os.sched_getaffinity(0)
         self._troubles = troubles or Troubles()
@@ -82,7 +67,9 @@ class Measurer:
         self._clock = clock
         self._ending = Event()
         self._process: MeasuringProcess | None = None
-        self._began = _Spent.now()
+        self._reading = reading or Reading()
+        self._began = (0.0, 0.0)
+        """When the run began that is measured, and what readers had taken by then, in seconds."""
         self._took_up = False
         self._origin = GitOrigin(installation.settings.cache)
         self._git = Children()
@@ -172,7 +159,7 @@ class Measurer:
         try:
             folder = self._installation.run_folder(run_id)
             self._process = MeasuringProcess(folder, stirred.set, self._cpus)
-            self._began = _Spent.now()
+            self._began = (time.monotonic(), self._reading.spent_s)
         except Exception as error:
             record(self._store, run_id, RunState.FAILED, f"no process can be started: {reason_of(error)}")
             if not isinstance(error, OSError):
@@ -190,12 +177,21 @@ class Measurer:
         if self._store.events(run_id)[-1].state.is_open:
             record(self._store, run_id, *self._end_of(process, status))
         newest = self._store.events(run_id)[-1]
-        busy = self._began.share_until(_Spent.now())
-        if newest.state is RunState.FINISHED and busy >= DISTURBING_SHARE:
-            detail = f"readers kept this service busy with {busy:.1f} of a core: that may show in the numbers"
-            record(self._store, run_id, RunState.FINISHED, detail)
+        if newest.state is RunState.FINISHED and (disturbed := self._disturbed()):
+            record(self._store, run_id, RunState.FINISHED, disturbed)
             newest = self._store.events(run_id)[-1]
         self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
+
+    def _disturbed(self) -> str:
+        """What to say of readers beside the run that ended; nothing where there were few."""
+        began_s, spent_s = self._began
+        wall_s, reading_s = time.monotonic() - began_s, self._reading.spent_s - spent_s
+        if reading_s < max(DISTURBING_S, DISTURBING_SHARE * wall_s):
+            return ""
+        return (
+            f"readers of this service had {reading_s / wall_s:.1f} requests under way at a time meanwhile, which may "
+            "show in the numbers: measure again while fewer read"
+        )
 
     def _end_of(self, process: MeasuringProcess, status: int) -> tuple[RunState, str]:
         if self._is_cancelled(process.run_id):

@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 from collections import Counter
+from pathlib import Path
 
 import httpx
 import pytest
@@ -157,3 +158,21 @@ def test_the_command_line_asks_the_service_of_this_machine(cli: Cli) -> None:
         again = cli("runs", "resume", run_id)
         assert again.status == 1
         assert "has all its invocations" in again.err
+
+
+def cpus_of(process: int) -> set[frozenset[int]]:
+    """Those that the threads of a process may use."""
+    return {frozenset(os.sched_getaffinity(int(thread.name))) for thread in Path(f"/proc/{process}/task").iterdir()}
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU is for all")
+def test_no_thread_of_the_service_runs_where_a_run_is_measured_and_the_run_has_every_cpu(cli: Cli) -> None:
+    every = frozenset(os.sched_getaffinity(0))
+    with serving(cli) as served:
+        run_id = served.submit(cli.spec("long", STEADY, invocations=60))
+        served.until_it_measures(run_id)
+        served.ask("GET", "/runs")
+        assert not any(max(every) in allowed for allowed in cpus_of(served.process.pid))
+        children = Path(f"/proc/{served.process.pid}/task").glob("*/children")
+        (measuring,) = {int(word) for file in children for word in file.read_text().split()}
+        assert frozenset(os.sched_getaffinity(measuring)) == every

@@ -42,7 +42,7 @@ from kexbench.api.access import Gatekeeper
 from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.gate import Gate
+from kexbench.api.gate import Gate, Reading
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
 from kexbench.api.troubles import Troubles
@@ -156,7 +156,8 @@ def create_app(
 
     app.include_router(monitoring.router)
 
-    app.add_middleware(Gate, hosts=hosts)
+    app.state.reading = Reading()
+    app.add_middleware(Gate, hosts=hosts, reading=app.state.reading)
 
     @app.middleware("http")
     async def _headers(request: Request, call_next):  # type: ignore[no-untyped-def]

@@ -69,4 +69,5 @@ def _run_here(installation: Installation, service: Service, cpus: Collection[int
         watching(installation, control, say, troubles),
         notifier.notifying(installation, outbox, say, troubles),
     ):
-        service.run(Measurer(installation, service.store, say, troubles=troubles, cpus=cpus))
+        measurer = Measurer(installation, service.store, say, troubles=troubles, cpus=cpus, reading=service.reading)
+        service.run(measurer)

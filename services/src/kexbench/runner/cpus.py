@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from kexbench.runner.tree import Tree, siblings_of
 
@@ -45,9 +47,12 @@ def split_cpus(allowed: set[int], core: Collection[int] = ()) -> Cpus:
 
 
 def claim_cpus() -> Cpus:
-    """Move this process off the measuring core, if it can, and return who may use what."""
+    """Move this process off the measuring core, if it can, and return who may use what. With the threads that libraries
+    made when they were loaded; those that are made later follow."""
     allowed = os.sched_getaffinity(0)
     cpus = split_cpus(allowed, siblings_of(Tree(), max(allowed)) or ())
     if cpus.measuring is not None:
-        os.sched_setaffinity(0, cpus.runners)
+        for thread in Path("/proc/self/task").iterdir():
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread.name), cpus.runners)
     return cpus

@@ -12,6 +12,7 @@ from typing import Protocol, Self
 import uvicorn
 
 from kexbench.api.app import create_app
+from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
 from kexbench.service.connections import Connection
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
@@ -103,6 +104,7 @@ class Service:
             troubles=self.troubles,
             hosts=settings.host_names,
         )
+        self.reading: Reading = app.state.reading
         config = uvicorn.Config(
             app, http=Connection, log_level="warning", access_log=False, workers=1, timeout_graceful_shutdown=5
         )
