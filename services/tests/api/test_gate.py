@@ -102,6 +102,16 @@ def test_whoever_is_gone_is_waited_for_without_end(monkeypatch: pytest.MonkeyPat
     assert seen == ["http.request", "http.disconnect"]
 
 
+def test_a_body_with_more_faults_than_anybody_reads_is_refused_by_their_number(
+    empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    body = {"spec_text": "", **{f"unknown{number}": 1 for number in range(50_000)}}
+    answer = client.post(f"{API_PREFIX}/runs", json=body)
+    assert_problem(answer, 422, "at 50,001 places")
+    assert len(answer.content) < 1000
+
+
 def test_what_readers_take_is_counted_and_health_is_not(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
     app = create_app(empty_store, LocalGatekeeper(SECRET), None)
     reading: Reading = app.state.reading

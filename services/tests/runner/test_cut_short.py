@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -25,6 +25,14 @@ from tests.runner.conftest import QUIET, RSA, UNPINNED, MakeTicket
 
 FIRST, SECOND = "fake@1.0+noise=0", "fake@1.1+noise=0"
 OUTSIDE = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Workers die of SIGINT wherever tests are started: a shell has what it starts in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def measure(ticket: Ticket, cancelled: Callable[[], bool] = lambda: False) -> None:

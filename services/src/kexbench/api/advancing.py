@@ -7,10 +7,14 @@ from fastapi import APIRouter, Depends, Request
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.alerting import Analyst
 from kexbench.api.dependencies import queueing_of
+from kexbench.api.faults import CountedRoute
 from kexbench.api.uploading import router as uploads
 
 router = APIRouter(
-    tags=["alerts"], responses=uploads.responses, dependencies=[Depends(caller_of), Depends(queueing_of)]
+    route_class=CountedRoute,
+    tags=["alerts"],
+    responses=uploads.responses,
+    dependencies=[Depends(caller_of), Depends(queueing_of)],
 )
 
 

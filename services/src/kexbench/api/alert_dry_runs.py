@@ -7,12 +7,13 @@ from fastapi import APIRouter
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import RuleDryRun, RuleWanted
 from kexbench.api.dependencies import TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.replaying import replay
 from kexbench.api.uploading import router as uploads
 from kexbench.planning.documents import DocumentError
 
-router = APIRouter(tags=["alerts"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
 
 
 @router.post("/alerts/dry-run", operation_id="dry_run_alerts")

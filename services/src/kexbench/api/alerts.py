@@ -16,6 +16,7 @@ from kexbench.api.alert_events import add_event, event_words, next_event
 from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, AlertSummary, JudgementPage
 from kexbench.api.control import one_at_a_time
 from kexbench.api.dependencies import TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads
@@ -23,7 +24,7 @@ from kexbench.domain.alerts import Alert, AlertEvent, AlertKind, Status, actions
 from kexbench.domain.judgements import Judgement
 from kexbench.store.port import AlertRow, Store
 
-router = APIRouter(tags=["alerts"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
 SHORTEST_PREFIX = 4
 
 

@@ -11,6 +11,7 @@ from kexbench.api.access import TheCaller, admit
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
 from kexbench.api.control import one_architecture, one_at_a_time, queue_run
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
@@ -22,7 +23,7 @@ from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
 from kexbench.store.port import Store
 
-router = APIRouter(tags=["commits"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["commits"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 _TRIGGERS = {Reason.SPEC: Trigger.COMMIT, Reason.LIBRARY: Trigger.LIBRARY}
 

@@ -13,6 +13,7 @@ from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.control_models import KnownKits, OpenRun, Submission
 from kexbench.api.controls import refusal
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore, TheSupplies, queueing_of
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
 from kexbench.api.run_models import Control, RunSummary
@@ -27,7 +28,7 @@ from kexbench.store.port import RunProgress, Store
 
 _IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
 """Who isn't known is told so, and nothing else."""
-router = APIRouter(tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
+router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses, dependencies=_IN_ORDER)
 IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the same key asks for the same run again")]
 one_at_a_time = Lock()
 """Looking whether there is a run, or what state it is in, and adding to it are two steps."""

@@ -13,6 +13,7 @@ from kexbench.api.answer import Answer
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.lab import qualified
 from kexbench.api.mixed import mixed_pool
 from kexbench.api.queue_models import QueueEntry
@@ -26,7 +27,7 @@ from kexbench.planning.estimate import job_seconds
 from kexbench.planning.queue import QueuedRun, in_order
 from kexbench.store.port import Store
 
-router = APIRouter(tags=["control"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
 
 
 class DryRunRequest(Answer):

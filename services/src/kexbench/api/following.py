@@ -8,6 +8,7 @@ from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import Name
 from kexbench.api.control import one_architecture, one_at_a_time, queue_run
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.following_models import FollowedSpec, FollowedView, Neighbours, NeighboursView
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
@@ -21,7 +22,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
 from kexbench.store.port import Store
 
-router = APIRouter(tags=["following"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["following"], responses=uploads.responses)
 
 
 @router.get("/repositories/{name}/followed", operation_id="followed")

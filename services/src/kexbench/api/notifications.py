@@ -15,6 +15,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.control import one_at_a_time
 from kexbench.api.dependencies import TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.notification_models import NotificationPage, NotificationView, ToSend
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
@@ -25,7 +26,7 @@ from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
 from kexbench.store.port import Store
 
-router = APIRouter(tags=["notifications"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["notifications"], responses=uploads.responses)
 LASTING = timedelta(days=3)
 """What happened before, nobody is told of any more: neither those who name a channel later."""
 _JUDGEMENTS = 200

@@ -11,6 +11,7 @@ from kexbench.api.access import TheCaller, admit
 from kexbench.api.control import one_at_a_time, planned, queue_run
 from kexbench.api.control_models import ScheduledRun, ScheduleView, Submission
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
@@ -20,7 +21,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.schedule import read_schedule
 from kexbench.store.port import Store
 
-router = APIRouter(tags=["schedules"], responses=uploads.responses)
+router = APIRouter(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 ScheduledTime = Annotated[
     str, Header(alias="Idempotency-Key", min_length=1, max_length=200, description="the time that has come")

@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheStore, TheSupplies
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run
 from kexbench.api.uploading import router as uploads
@@ -23,7 +24,9 @@ from kexbench.runner.ticket import JobOrder
 KitId = Annotated[str, InPath(pattern=r"^[0-9a-f]{16}$")]
 Ingredients = Annotated[str, Query(pattern=r"^[0-9a-f]{32}$", description="hash of what the kit was made of")]
 _MATERIAL = r"^[0-9a-f]{64}\.(pem|der)$"
-router = APIRouter(tags=["supplying"], responses=uploads.responses, dependencies=[Depends(caller_of)])
+router = APIRouter(
+    route_class=CountedRoute, tags=["supplying"], responses=uploads.responses, dependencies=[Depends(caller_of)]
+)
 
 
 @router.get("/runs/{run_id}/jobs/{job_id}/order", operation_id="job_order")

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit
+from kexbench.api.faults import CountedRoute
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.forges.webhooks import WebhookError, read_delivery
@@ -45,6 +46,7 @@ def _doorbell(request: Request) -> Doorbell | None:
 
 TheDoorbell = Annotated[Doorbell | None, Depends(_doorbell)]
 router = APIRouter(
+    route_class=CountedRoute,
     tags=["webhooks"],
     responses={
         401: {"model": Problem, "description": "The signature is missing or wrong"},
