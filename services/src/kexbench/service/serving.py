@@ -1,5 +1,6 @@
 """The process that holds the store and serves the API."""
 
+import logging
 import os
 import secrets
 import socket
@@ -14,10 +15,13 @@ import uvicorn
 from kexbench.api.app import create_app
 from kexbench.api.gate import Reading
 from kexbench.api.troubles import Troubles
+from kexbench.execution.restoring import restore
 from kexbench.service.connections import Connection
 from kexbench.service.reach import ServiceUnavailable, wait_until_healthy
 from kexbench.store.lock import ServiceAddress, StoreLock
 from kexbench.wiring import Installation
+
+_log = logging.getLogger(__name__)
 
 
 class Beside(Protocol):
@@ -82,6 +86,10 @@ class Service:
                 f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
             ) from None
         self.store = installation.open_store()
+        self.troubles = Troubles()
+        for lost in restore(self.store, installation.run_folders()):
+            _log.warning("%s", lost)
+            self.troubles.add("store", f"{lost}.")
         bound = self._socket.getsockname()[1]
         named = f"[{host}]" if ":" in host else host
         self.address = ServiceAddress(
@@ -91,7 +99,6 @@ class Service:
         gatekeeper, supplies = installation.gatekeeper(self.address.secret), installation.supplies(self.store)
         self.doorbell = installation.doorbell()
         self.channels = tuple(channel.rule for channel in installation.channels())
-        self.troubles = Troubles()
         app = create_app(
             self.store,
             gatekeeper,

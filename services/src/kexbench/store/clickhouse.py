@@ -7,6 +7,7 @@ from kexbench.store import migrate
 from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
+from kexbench.store.damage import DamageTables
 from kexbench.store.judgements import JudgementTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.measured import MeasuredTables
@@ -25,6 +26,7 @@ class ClickHouseStore(
     MeasuredTables,
     AppearanceTables,
     LevelTables,
+    DamageTables,
 ):
     """Implements the store's port. Safe for threads: each has a client of its own."""
 

@@ -37,6 +37,8 @@ class Connection:
         self._database = database
         self._local = threading.local()
         self._numbering = threading.Lock()
+        self._anew = ""
+        """Part of the token by which ClickHouse knows an insert again."""
         self._clients: weakref.WeakSet[Client] = weakref.WeakSet()
         """Of all threads; one whose thread has ended closes itself."""
         self._noted_hosts: set[str] = set()
@@ -138,7 +140,10 @@ class Connection:
                 columns,
                 column_types=self._column_types.get((table, *columns)),
                 data=[list(row.values()) for row in content],
-                settings={"insert_deduplication_token": rows.deduplication_token(table, content), "async_insert": 0},
+                settings={
+                    "insert_deduplication_token": rows.deduplication_token(table, content) + self._anew,
+                    "async_insert": 0,
+                },
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)

@@ -1,6 +1,8 @@
 """The store's port: what the rest of kexbench may ask of it. Every write can be repeated."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -265,6 +267,15 @@ class Store(Protocol):
 
     def migrate(self) -> None: ...
     def engine(self) -> str: ...
+    def lost_parts(self) -> Counter[str]:
+        """How many parts of each table were damaged when an embedded store opened."""
+        ...
+
+    def storing_again(self) -> AbstractContextManager[None]:
+        """Meanwhile rows are stored though the same were stored before."""
+        ...
+
+    def forget_lost_parts(self) -> None: ...
     def add_run(self, run: Run) -> None: ...
     def add_event(self, event: RunEvent) -> None: ...
     def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
