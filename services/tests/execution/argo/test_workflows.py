@@ -1,6 +1,7 @@
 """What is submitted to a cluster. The snapshots are what a person would read: `.actual` twins show what changes."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from kexbench.execution.argo import names
 from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import (
     AROUND_MEASURING_S,
+    ENDED,
     JOBS_PER_WORKFLOW,
     WantedKit,
     job_deadlines_s,
@@ -233,3 +235,17 @@ def test_a_pod_that_builds_names_the_one_kit_that_its_token_may_send() -> None:
         annotations = template["metadata"]["annotations"]
         assert annotations["kexbench.dev/reference"] == "{{inputs.parameters.reference}}"
         assert template["name"] == f"build-{annotations['kexbench.dev/architecture'].replace('_', '-')}"
+
+
+@pytest.mark.parametrize(
+    ("message", "ended"),
+    [
+        ("main: Error (exit code 3)", True),
+        ('main: Error (exit code 143): time="2026-01-01T00:00:00Z" level=info msg="sub-process exited"', True),
+        ("main: OOMKilled (exit code 137)", False),
+        ("main: Error (exit code 1): nobody answers", False),
+        ("wait: Error (exit code 143)", False),
+    ],
+)
+def test_a_pod_that_somebody_ended_is_tried_again_wherever_it_was(message: str, ended: bool) -> None:
+    assert bool(re.search(ENDED, message)) is ended

@@ -41,9 +41,9 @@ LOST = "low on resource|[Ee]vict|[Ss]hutdown|shutting down|[Pp]reempt|unresponsi
 OURS = "(main|fetch|build): .*exit code [2456][)]"
 """2 unusable, 4 not isolated, 5 refused by the API, 6 unbuildable: another try would end the same way. Of our
 containers only: Argo's own end with such a status when Kubernetes does not answer them."""
-ENDED = "main: .*exit code 3[)]"
-"""Somebody asked the pod to end, such as who drains its node. Argo tries nothing again of a workflow that is stopped,
-so this is not a run that was cancelled."""
+ENDED = "main: .*exit code (3|143)[)]"
+"""Somebody asked the pod to end, such as who drains its node: while it measured, or at any other moment (128 and the
+number of SIGTERM). Argo tries nothing again of a workflow that is stopped, so this is not a run that was cancelled."""
 UNBUILDABLE = r"^build: .*exit code 6\)"
 """Of a kit: its sources do not build, wherever it is tried."""
 
