@@ -1,13 +1,52 @@
-"""Where the command line writes: results to standard output, everything else to standard error."""
+"""Where the command line writes: results to standard output, everything else to standard error.
+
+Titles of commits, names and notes come from anybody: what would tell the terminal to do something is shown instead.
+"""
 
 import json
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
+
+_ORDERS = {
+    **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "�"),  # C0 and C1, ESC among them
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�"),  # what turns the direction of writing
+    ord("\n"): "\n",
+    ord("\t"): "\t",
+}
+"""What a terminal obeys and nobody sees, by what is shown in its place."""
+
+
+def without_orders(text: str) -> str:
+    return text.translate(_ORDERS)
+
+
+class _Shown:
+    """Something that is printed, without what a terminal would obey; its style stays."""
+
+    def __init__(self, content: ConsoleRenderable) -> None:
+        self._content = content
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._content, options):
+            yield segment if segment.control else Segment(without_orders(segment.text), segment.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._content)
+
+
+class _ShowOrders(RenderHook):
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Shown(content) for content in renderables]
+
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+for _console in (out, err):
+    _console.push_render_hook(_ShowOrders())
 
 
 def print_json(value: Any) -> None:
