@@ -1,9 +1,11 @@
 """Bad input: an error that fits one screen, names the place and the remedy, and loses nothing."""
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from kexbench.cli.failing import words_of
 from tests.cli.conftest import SPEC, Cli
 
 GOOD = SPEC.format(name="good", subjects="1.0", invocations=4)
@@ -93,3 +95,33 @@ def test_every_verb_explains_itself_with_an_example(cli: Cli) -> None:
         done = cli(*verb, "--help")
         assert done.status == 0
         assert f"kexbench {' '.join(verb)}" in done.out.split("Examples:")[1]
+
+
+@pytest.mark.parametrize(
+    ("error", "says", "remedy"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device", "free some space"),
+        (OSError(errno.EROFS, "Read-only file system", "/home/x/runs"), "/home/x/runs: Read-only", "KEXBENCH_HOME"),
+        (PermissionError(errno.EACCES, "Permission denied", "/root/x"), "/root/x: Permission denied", "KEXBENCH_HOME"),
+    ],
+)
+def test_a_disk_that_takes_nothing_is_told_in_words(error: OSError, says: str, remedy: str) -> None:
+    lines = words_of(error)
+    assert lines is not None
+    assert lines[0].startswith(says)
+    assert lines[1].startswith("  remedy: ")
+    assert remedy in lines[1]
+
+
+def test_a_bug_in_the_use_of_files_is_none_of_these() -> None:
+    assert words_of(FileNotFoundError(errno.ENOENT, "No such file or directory", "kit.json")) is None
+
+
+@pytest.mark.parametrize("command", [["runs", "list"], ["serve", "--port", "0"], ["kits", "add", "fake@1.0"]])
+def test_a_home_that_cannot_be_is_told_with_the_remedy(cli: Cli, command: list[str]) -> None:
+    (cli.folder / "home").write_text("a file stands in the place of the folder")
+    done = cli(*command)
+    assert done.status == 1
+    assert "Traceback" not in done.err
+    assert str(cli.folder / "home") in done.err
+    assert "remedy: " in done.err

@@ -1,5 +1,7 @@
 """The errors that a command ends with in words, and the words."""
 
+import errno
+
 import httpx
 
 from kexbench.client import ApiError
@@ -24,6 +26,17 @@ EXPECTED = (
     Unreachable,
     SourceError,
 )
+_ELSEWHERE = "set KEXBENCH_HOME and KEXBENCH_CACHE to folders that you may write to"
+_OF_THE_DISK = {
+    errno.ENOSPC: "free some space: what was acknowledged is kept, and the same command goes on",
+    errno.EDQUOT: "free some of your quota: what was acknowledged is kept, and the same command goes on",
+    errno.EROFS: _ELSEWHERE,
+    errno.EACCES: _ELSEWHERE,
+    errno.EPERM: _ELSEWHERE,
+    errno.ENOTDIR: _ELSEWHERE,
+    errno.EEXIST: _ELSEWHERE,
+}
+"""What a person can put right of what the system refused, by its number, and how."""
 SHOWN_FAULTS = 15
 """So that the errors of any input fit one screen."""
 
@@ -35,6 +48,9 @@ def words_of(error: Exception) -> list[str] | None:
             return _faults(error)
         case httpx.TransportError():
             return [f"the service does not answer: {error}"]
+        case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
+            where = f"{error.filename}: " if error.filename else ""
+            return [f"{where}{reason}", f"  remedy: {_OF_THE_DISK[number]}"]
         case KitErrors():
             return [str(each) for each in error.errors]
     return [str(error)] if isinstance(error, EXPECTED) else None
