@@ -39,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SAY := @printf '\033[1m== %s\033[0m\n'
 
 .PHONY: root run test test-charts test-infra kits bench bisect-real scorecard check format generate packages-run \
-	packages-kits packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries \
+	packages-kits packages-check packages-test packages-cross packages-bench packages-cluster devcluster devcluster-binaries \
 	test-cluster images python frontend clean
 
 run: packages-run python frontend
@@ -47,7 +47,7 @@ run: packages-run python frontend
 	@$(BIN)/kexbench run bench-specs/quickstart.yaml
 	@[ "$${KEXBENCH_NO_SERVE:-}" = 1 ] || exec $(BIN)/kexbench serve
 
-test: packages-run packages-test packages-cross python frontend check
+test: packages-run packages-check packages-test packages-cross python frontend check
 	$(SAY) "worker: C tests"
 	@$(MAKE) --silent -C workers/handshake test
 	$(SAY) "worker: the same under sanitizers, and a fuzzed parser"
@@ -104,7 +104,7 @@ images: frontend
 root:
 	@[ "$$(id -u)" = 0 ] || { echo "This needs root: sudo make $(MAKECMDGOALS)" >&2; exit 1; }
 
-check: python frontend/node_modules/.package-lock.json
+check: packages-check python frontend/node_modules/.package-lock.json
 	$(SAY) "worker: format"
 	@$(MAKE) --silent -C workers/handshake format-check
 	$(SAY) "services: format, lint, types, import contract"
@@ -115,7 +115,7 @@ check: python frontend/node_modules/.package-lock.json
 	$(SAY) "frontend: format, lint, types, generated client"
 	@cd frontend && npm run --silent check
 
-format: python frontend/node_modules/.package-lock.json
+format: packages-check python frontend/node_modules/.package-lock.json
 	$(MAKE) -C workers/handshake format
 	cd services && .venv/bin/ruff format --config pyproject.toml $(LINTED) && \
 		.venv/bin/ruff check --fix --config pyproject.toml $(LINTED)
@@ -132,6 +132,9 @@ packages-run:
 
 packages-kits:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-kits.txt
+
+packages-check:
+	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-check.txt
 
 packages-test:
 	@$(BOOTSTRAP)/system-packages.sh $(BOOTSTRAP)/packages-test.txt

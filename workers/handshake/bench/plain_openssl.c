@@ -81,7 +81,8 @@ static long long handshake(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL_SESSION
         die("handshake");
     if (kept != NULL)
         *kept = SSL_get1_session(client);
-    SSL_set_shutdown(client, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); /* else its session is no more resumed */
+    SSL_set_shutdown(client,
+                     SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); /* else its session is no more resumed */
     SSL_free(client);
     SSL_free(server);
     return turns_ns;
