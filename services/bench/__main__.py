@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import report
+from bench.builds import Built, NotBuilt, compare_builds
 from bench.calibration import calibrate
 from bench.commits import measure_commits
 from bench.detection import Pools, measure_pools
@@ -22,7 +23,7 @@ from bench.levels import Level, compare_levels
 from bench.overhead import Overhead, measure_overhead
 from bench.peers import Peer, compare_with_plain_loop
 from bench.scale import Scaled, measure_scale
-from bench.texts import COMMITS, DETECTION, HEAD, LEVELS, OVERHEAD, PEERS, SCALE
+from bench.texts import BUILDS, COMMITS, DETECTION, HEAD, LEVELS, OVERHEAD, PEERS, SCALE
 from kexbench.analysis.detectable import ALPHA
 from kexbench.analysis.power import resampled_power
 from kexbench.analysis.resampling import rejections
@@ -104,6 +105,14 @@ def _levels(lab: Lab, scale: Scale, plain: Path) -> Iterator[Level]:
         yield compare_levels(lab, plain, case, LEVEL_HANDSHAKES, scale.batches)
 
 
+def _builds(lab: Lab, scale: Scale) -> Iterator[Built | NotBuilt]:
+    for found in compare_builds(lab, scale):
+        if isinstance(found, str):
+            _say(f"builds: {found}")
+        else:
+            yield found
+
+
 def _detections(lab: Lab, scale: Scale) -> Iterator[str]:
     for case in DETECTED:
         for found in measure_pools(lab, case, "openssl@system", scale.pool):
@@ -126,6 +135,10 @@ PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
     "levels": (
         LEVELS.format(handshakes=LEVEL_HANDSHAKES),
         lambda lab, scale, plain: report.levels_table(list(_levels(lab, scale, plain))),
+    ),
+    "builds": (
+        BUILDS,
+        lambda lab, scale, _: report.builds_table(list(_builds(lab, scale))),
     ),
     "detection": (DETECTION.format(batches=BATCHES), lambda lab, scale, _: "\n\n".join(_detections(lab, scale))),
     "commits": (COMMITS, lambda _lab, scale, _: report.commits_table(measure_commits(scale.pushes))),

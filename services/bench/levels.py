@@ -7,6 +7,7 @@ import numpy as np
 
 from bench.lab import Lab, turns_ns
 from bench.peers import PlainLoop, one_each
+from kexbench.analysis.estimates import MedianEstimate, estimate_median
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
 from kexbench.runner.invocation import WARM_UP_BATCHES, samples_of
@@ -20,10 +21,12 @@ class Level:
     case: Case
     level_ns: float
     """As it is stored and shown: the median over invocations of what each cost over all of its batches."""
-    median_ns: float
-    """The same of the medians of batches, which leave out what only some batches pay."""
     loop_ns: float
     """The loop's, in the same way: of each invocation all handshakes by their number."""
+    to_loop: MedianEstimate
+    """The level by the loop's, of each invocation: what happens to the machine between invocations happens to both."""
+    median_to_loop: float
+    """The same of the medians of batches, which leave out what only some batches pay."""
     handshakes: int
     """Of the loop."""
 
@@ -46,5 +49,6 @@ def compare_levels(lab: Lab, program: Path, case: Case, handshakes: int, batches
         medians.append(np.median([turns_ns(own) for own, _ in calm]))
         loops.append(sum(plain.turns_ns for _, plain in calm) / sum(plain.handshakes for _, plain in calm))
         made += sum(plain.handshakes for _, plain in calm)
-    level_ns, median_ns, loop_ns = (float(np.median(each)) for each in (levels, medians, loops))
-    return Level(case, level_ns, median_ns, loop_ns, made)
+    level_ns, loop_ns = (float(np.median(each)) for each in (levels, loops))
+    to_loop = estimate_median(np.divide(levels, loops).tolist())
+    return Level(case, level_ns, loop_ns, to_loop, float(np.median(np.divide(medians, loops))), made)

@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from bench.builds import ALIKE, Built, NotBuilt
 from bench.calibration import Calibration
 from bench.commits import Delays
 from bench.detection import Pools
@@ -13,10 +14,13 @@ from bench.peers import Peer
 from bench.scale import Scaled, Simulated
 from bench.scale_cluster import ETCD_TAKES, MIB
 from bench.tables import markdown_table
+from bench.texts import CAUSES, NO_CAUSE
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, trimmed_interval
 from kexbench.analysis.power import PowerCurve
 from kexbench.analysis.resampling import Rejections
+from kexbench.domain.components import components_words
 from kexbench.domain.hosts import HostFacts
+from kexbench.domain.versions import version_key
 
 
 def machine_lines(host: HostFacts, calibration: Calibration) -> str:
@@ -64,13 +68,55 @@ def levels_table(found: Sequence[Level]) -> str:
             one.case.label,
             f"{one.handshakes:,}",
             *(f"{ns / 1000:,.1f}" for ns in (one.loop_ns, one.level_ns)),
-            f"{one.level_ns / one.loop_ns - 1:+.1%}",
-            f"{one.median_ns / one.loop_ns - 1:+.1%}",
+            _difference(one.to_loop),
+            f"{one.median_to_loop - 1:+.1%}",
         ]
         for one in found
     ]
     header = ("case", "handshakes", "loop, µs", "level, µs", "level / loop", "median / loop")
     return markdown_table(header, rows)
+
+
+def _difference(ratio: MedianEstimate) -> str:
+    """`+0.3% [-0.1%, +0.6%]`, or without an interval where there are too few values for one."""
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.value - 1:+.1%}"
+    return f"{ratio.value - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
+
+
+def builds_table(found: Sequence[Built | NotBuilt]) -> str:
+    """Every case, the furthest apart first of each pair; below, what differs with its cause, and what is missing."""
+    built = sorted(
+        (one for one in found if isinstance(one, Built)),
+        key=lambda one: (one.library, version_key(one.version), -abs(one.ratio.ratio - 1)),
+    )
+    rows = [
+        [
+            f"{one.library} {one.version}",
+            one.case.label,
+            f"{one.packaged_ns / 1000:,.1f}",
+            _percent(one.ratio),
+            _cause(one) if one.differs else "",
+        ]
+        for one in built
+    ]
+    lines = [f"- {one.library}, {one.suite}: {one.reason}" for one in found if isinstance(one, NotBuilt)]
+    table = markdown_table(("library", "case", "Debian's, µs", "built / Debian's", "cause of more than 3%"), rows)
+    differing = sum(one.differs for one in built)
+    told = f"{len(built)} cases, {differing} of them more than {ALIKE:.0%} apart."
+    missing = "\n\nNot compared:\n\n" + "\n".join(lines) if lines else ""
+    return f"{told}\n\n{table}{missing}"
+
+
+def _cause(one: Built) -> str:
+    known = CAUSES.get((one.library, one.suite))
+    return "; ".join(filter(None, [known, components_words(one.components)])) or NO_CAUSE
+
+
+def _percent(ratio: RatioEstimate) -> str:
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.ratio - 1:+.1%}"
+    return f"{ratio.ratio - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
 
 
 def detection_text(pools: Pools, curve: PowerCurve) -> str:

@@ -42,6 +42,20 @@ only some of them pay, such as new RSA blinding every 32 operations. Only what g
 in which the worker was preempted.
 
 """
+BUILDS = """\
+## Kits beside a distribution's packages
+
+Upstream's sources of each Debian suite, as they are built here, against that suite's package of the same version,
+which brings its own C library, Nettle and GMP. Both sides of a handshake together, judged as every comparison is.
+
+"""
+NO_CAUSE = "not found"
+
+
+CAUSES: dict[tuple[str, str], str] = {}
+"""By library and suite: why a kit that is built here costs more or less than that suite's package, as was found out."""
+
+
 DETECTION = """\
 ## What is detected
 

@@ -189,11 +189,13 @@ def an_invocation(
     case_id: str = RSA,
     attempt: int = 1,
     preempted_batches: int = 0,
+    without_sides: Iterable[str] = (),
     timers: Mapping[str, Timer] | None = None,
     host: HostFacts = HOST,
     load: HostLoad = QUIET,
 ) -> Invocation:
-    """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's."""
+    """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's.
+    Those `without_sides` have the sum alone, as where other programs ran in between."""
     job = next(job for job in run.plan.jobs if number in job.numbers)
     case = run.plan.case(case_id)
     named = {subject: value if isinstance(value, Sequence) else (value,) for subject, value in (cpu_ns or {}).items()}
@@ -233,6 +235,7 @@ def an_invocation(
             )
             for subject, values in named.items()
             for metric, share in ((Metric.CPU_NS, 1), (Metric.CLIENT_CPU_NS, 0.25), (Metric.SERVER_CPU_NS, 0.75))
+            if metric is Metric.CPU_NS or subject not in without_sides
         ),
         outcomes=tuple(outcomes),
     )

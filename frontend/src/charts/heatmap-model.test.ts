@@ -106,6 +106,13 @@ describe("the heatmap's model", () => {
     expect(cell).toMatchObject({ tone: "neutral", cautions: ["2 invocations crashed: signal 11"] });
   });
 
+  it("says why client and server are not told apart, beside the number of both", () => {
+    const spoilt = { kind: "disturbed" as const, reason: "other programs ran", detail: null, invocations: 7 };
+    const cells = [aCell("rsa", older, { estimate: anEstimate(1000), sides_outcome: spoilt })];
+    const cell = heatModel({ ...input, cells }).rows[0]?.cells[1];
+    expect(cell?.cautions).toEqual(["client and server apart: 7 invocations disturbed: other programs ran"]);
+  });
+
   it("filters cases by words in any order and any case", () => {
     const titles = (q: string) => heatModel(input, { q }).rows.map((row) => row.caseView.id);
     expect(titles("p-256 ECDHE")).toEqual(["ecdsa"]);

@@ -1,5 +1,5 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
-import type { CaseView, Cell, Metric, Negotiated, SubjectView } from "@/api/generated";
+import type { CaseView, Cell, Metric, Negotiated, OutcomeView, SubjectView } from "@/api/generated";
 import * as format from "@/format";
 import { componentText, originText, versionText } from "@/subjects";
 import { isOf, type Variation } from "@/variation";
@@ -108,9 +108,13 @@ export function priorsOf({
 }
 
 /** A number can stand although some invocations failed. */
-function troubles({ outcome }: Cell): string[] {
-  if (!outcome) return [];
-  return [`${format.count(outcome.invocations, "invocation")} ${outcome.kind}: ${outcome.reason}`];
+function troubles({ outcome, sides_outcome: sides }: Cell): string[] {
+  const told = outcome ? [inWords(outcome)] : [];
+  return sides ? [...told, `client and server apart: ${inWords(sides)}`] : told;
+}
+
+function inWords({ invocations, kind, reason }: OutcomeView): string {
+  return `${format.count(invocations, "invocation")} ${kind}: ${reason}`;
 }
 
 type Drawn = Omit<HeatCell, "sentence" | "tone">;

@@ -25,7 +25,8 @@ export function CellTable({ label, model, metric, host, choice, versus, sortBy }
   const time = format.unitOf(metric) === "ns";
   const rows = cellRows(model, choice);
   const sentinel = rows.some((one) => one.cell?.to_sentinel);
-  const sides = !versus && rows.some(({ cell }) => cell?.change?.client || cell?.change?.server);
+  const sides =
+    !versus && rows.some(({ cell }) => cell?.change?.client || cell?.change?.server || cell?.sides_outcome);
   const header = (sort: Sort, title: string, className?: string) => (
     <SortHeader {...{ sort, title, className, choice, sortBy }} />
   );
@@ -152,8 +153,8 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
           </td>
           {sides && (
             <>
-              <SideCell side={cell?.change?.client} metric={metric} />
-              <SideCell side={cell?.change?.server} metric={metric} />
+              <SideCell side={cell?.change?.client} absent={cell?.sides_outcome?.kind} metric={metric} />
+              <SideCell side={cell?.change?.server} absent={cell?.sides_outcome?.kind} metric={metric} />
             </>
           )}
         </>
@@ -174,9 +175,16 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
   );
 }
 
+interface SideProps {
+  side: SideChange | null | undefined;
+  /** the kind of outcome that stands in for it */
+  absent: string | undefined;
+  metric: Metric;
+}
+
 /** The change of one side with its own interval and verdict. */
-function SideCell({ side, metric }: { side: SideChange | null | undefined; metric: Metric }) {
-  if (!side) return <td className="number">–</td>;
+function SideCell({ side, absent, metric }: SideProps) {
+  if (!side) return <td className="number">{absent ?? "–"}</td>;
   return (
     <td className="number">
       {format.percent(side.ratio)}{" "}

@@ -11,6 +11,7 @@ import { questionsOf } from "@/components/bisection-model";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
+import { DisturbanceNotices } from "@/components/DisturbanceNotices";
 import { EventSection } from "@/components/EventSection";
 import { FindCommit } from "@/components/FindCommit";
 import { HostSelect } from "@/components/HostSelect";
@@ -21,7 +22,6 @@ import { RunControls } from "@/components/RunControls";
 import { HostSection, KitSection, OutcomeSection, SkippedSection } from "@/components/RunSections";
 import { isOpen, RunNote, RunProgress, RunState } from "@/components/RunState";
 import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
-import { SiblingNotice } from "@/components/SiblingNotice";
 import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
@@ -82,7 +82,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
       <RunNote summary={summary} />
       <RunControls key={summary.run_id} run={run} heading={heading} />
       <SentinelNotice sentinel={run.sentinel} />
-      <SiblingNotice sibling={run.sibling} />
+      <DisturbanceNotices {...run} />
       {run.mixed_pools.map((mixed) => (
         <MixedPoolNotice key={mixed.pool} mixed={mixed} />
       ))}
@@ -121,6 +121,7 @@ function RunFacts({ run }: { run: RunDetail }) {
   const beside: [string, string][] = run.sibling
     ? [["Core’s other thread", `busy for ${share(run.sibling.busy_share)}`]]
     : [];
+  if (run.steal) beside.push(["Hypervisor", `took ${share(run.steal.share)} of the CPU time`]);
   const measured: [string, ReactNode][] = [
     ["Batches repeated", `${run.discarded_batches} after a context switch`],
     ["Batches kept", `${run.preempted_batches} although preempted`],

@@ -70,6 +70,7 @@ export function aCell(caseId: string, subject: SubjectView, cell: Partial<Cell>)
     estimate: null,
     change: null,
     outcome: null,
+    sides_outcome: null,
     to_sentinel: null,
     negotiated: null,
     run_id: "r",

@@ -71,6 +71,45 @@ def test_a_run_tells_how_busy_the_other_thread_of_its_core_was(
     assert client.get(f"/runs/{run.run_id}").json()["sibling"] == told
 
 
+def test_a_cell_that_preemption_left_without_sides_says_so(client: httpx.Client, empty_store: ClickHouseStore) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    for number in range(6):
+        disturbed = [TWO] if number < 5 else []
+        invocation = an_invocation(
+            run, number, cpu_ns={ONE: 1000, TWO: 1100}, preempted_batches=len(disturbed), without_sides=disturbed
+        )
+        empty_store.add_invocation(run, invocation)
+    one, two = client.get(f"/runs/{run.run_id}").json()["cells"]
+    assert (one["sides_outcome"], one["outcome"], two["outcome"]) == (None, None, None)
+    assert (two["sides_outcome"]["kind"], two["sides_outcome"]["invocations"]) == ("disturbed", 5)
+    assert two["change"]["client"] is None
+    for address in ("/matrix", f"/runs/{run.run_id}"):
+        cell = client.get(address, params={"metric": "server_cpu_ns"}).json()["cells"][1]
+        assert (cell["outcome"]["kind"], cell["outcome"]["invocations"]) == ("disturbed", 5)
+        assert cell["estimate"]["invocations"] == 1
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ((None, None), None),
+        ((0.0, 0.01), {"share": 0.005, "disturbs": False}),
+        ((0.03, 0.01), {"share": 0.02, "disturbs": True}),
+    ],
+    ids=["not told", "little", "much"],
+)
+def test_a_run_tells_what_the_hypervisor_gave_to_others(
+    shares: tuple[float | None, ...], told: object, client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    run = a_run()
+    empty_store.add_run(run)
+    for number, share in enumerate(shares):
+        load = QUIET.model_copy(update={"steal_share": share})
+        empty_store.add_invocation(run, an_invocation(run, number, cpu_ns={ONE: 1}, load=load))
+    assert client.get(f"/runs/{run.run_id}").json()["steal"] == told
+
+
 def test_health_names_the_release_and_the_engine(client: httpx.Client) -> None:
     found = client.get("/health").json()
     assert found["status"] == "ok"

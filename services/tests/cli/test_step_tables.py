@@ -9,8 +9,9 @@ from rich.console import Console
 
 from kexbench.api.models import CaseView, Cell, Change, Estimate, HostKind, OutcomeView, SideChange, SubjectView
 from kexbench.api.reading import summary
-from kexbench.api.run_models import RunDetail
+from kexbench.api.run_models import RunDetail, SiblingView, StealView
 from kexbench.cli.step_tables import level_table, move_text, step_lines, step_tables
+from kexbench.cli.tables import disturbance_lines, outcome_lines
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.samples import Metric, OutcomeKind
 from tests.builders import a_run
@@ -104,6 +105,7 @@ def a_detail(cells: list[Cell], subjects: list[SubjectView]) -> RunDetail:
         reference=None,
         sentinel=None,
         mixed_pools=[],
+        steal=None,
         sibling=None,
         timers={},
         discarded_batches=0,
@@ -181,6 +183,29 @@ def test_sides_without_a_number_are_explained() -> None:
     assert step_lines(detail) == [
         f"gnutls 3.7.9 → 3.8.9: too few invocations tell the client and the server apart: {CASES[0].title}"
     ]
+
+
+def test_sides_that_preemption_spoilt_are_told_with_how_often() -> None:
+    change = CHANGE.model_copy(update={"client": None, "server": None, "warnings": []})
+    spoilt = OutcomeView(kind="disturbed", reason="other programs ran", detail=None, invocations=7)
+    cell = a_cell(CASES[0], AFTER, 440_600, change).model_copy(update={"sides_outcome": spoilt})
+    detail = a_detail([a_cell(CASES[0], BEFORE, 500_000), cell], [BEFORE, AFTER])
+    assert words(rendered(detail, 80)).count("disturbed") == 2
+    assert step_lines(detail) == []
+    (told,) = outcome_lines(detail)
+    assert told.startswith(f"gnutls 3.8.9, {CASES[0].title}, client and server apart: disturbed")
+    assert told.endswith("in 7 of 10 invocations: other programs ran")
+
+
+def test_what_ran_beside_is_told_where_it_was_much() -> None:
+    quiet = STEP.model_copy(update={"steal": StealView(share=0.009, disturbs=False)})
+    assert disturbance_lines(quiet) == []
+    loud = STEP.model_copy(
+        update={"steal": StealView(share=0.123, disturbs=True), "sibling": SiblingView(busy_share=0.5, disturbs=True)}
+    )
+    hypervisor, sibling = disturbance_lines(loud)
+    assert "12.3%" in hypervisor
+    assert "50%" in sibling
 
 
 @pytest.mark.parametrize("width", WIDTHS)

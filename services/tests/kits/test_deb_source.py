@@ -141,4 +141,5 @@ def test_only_libraries_with_a_source_package_are_provided(shop: Shop) -> None:
     origin = DebSourceOrigin(shop.cache, shop.mirror)
     assert origin.provides(SubjectRef.parse("gnutls@deb-source/trixie+enable-static"))
     assert not origin.provides(SubjectRef.parse("gnutls@debian/trixie"))
-    assert not origin.provides(SubjectRef.parse("openssl@deb-source/trixie"))
+    assert origin.provides(SubjectRef.parse("openssl@deb-source/trixie"))
+    assert not origin.provides(SubjectRef.parse("openssl@deb-source/trixie/main"))

@@ -112,6 +112,23 @@ def test_each_metric_is_apart_from_the_others(store: Store) -> None:
     assert medians(store, Selection(Metric.WALL_NS)) == []
 
 
+def test_of_what_preemption_spoilt_it_is_known_in_how_many_invocations(store: Store) -> None:
+    run = started(store)
+    for number in range(3):
+        both = {ONE: 1000.0, TWO: 1000.0}
+        spoilt = an_invocation(run, number, cpu_ns=both, preempted_batches=9, without_sides=[ONE] if number else [])
+        store.add_invocation(run, spoilt)
+    bystander = an_invocation(run, 3, cpu_ns={ONE: 1000}, without_sides=[ONE])  # as of a peer, which has one side
+    store.add_invocation(run, bystander)
+    again = an_invocation(run, 0, cpu_ns={ONE: 1000}, attempt=2, preempted_batches=9, without_sides=[ONE])
+    store.add_invocation(run, again)
+    for selection in (Selection(Metric.CLIENT_CPU_NS), Selection(Metric.SERVER_CPU_NS, run_id=run.run_id)):
+        (row,) = store.disturbed(selection)
+        assert (row.subject.version, row.kind, row.invocations) == ("1.0", "disturbed", 2)
+    assert store.disturbed(CPU) == store.disturbed(Selection(Metric.CLIENT_BYTES)) == []
+    assert store.outcomes(Selection(Metric.CLIENT_CPU_NS)) == []
+
+
 def test_every_write_can_be_repeated_without_changing_anything(store: Store) -> None:
     run = a_run()
     writes: list[Callable[[], None]] = [

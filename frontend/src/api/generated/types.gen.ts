@@ -651,6 +651,26 @@ export type StoredInvocation = {
 };
 
 /**
+ * StealView
+ *
+ * Time that the hypervisor gave to others while the run was measured.
+ */
+export type StealView = {
+    /**
+     * Share
+     *
+     * 0 to 1, of all CPUs; on average over the run's invocations
+     */
+    share: number;
+    /**
+     * Disturbs
+     *
+     * so much that it may be in the CPU times measured
+     */
+    disturbs: boolean;
+};
+
+/**
  * Skipped
  *
  * A combination of the matrix that no library can perform.
@@ -1658,6 +1678,10 @@ export type RunDetail = {
      */
     cells: Array<Cell>;
     /**
+     * null where the kernel does not tell
+     */
+    steal: StealView | null;
+    /**
      * null where the core has one thread, or nobody looked
      */
     sibling: SiblingView | null;
@@ -1912,7 +1936,12 @@ export type OutcomeKind = 'unsupported' | 'mismatch' | 'error' | 'crashed' | 'hu
  * Why there is no number.
  */
 export type OutcomeView = {
-    kind: OutcomeKind;
+    /**
+     * Kind
+     *
+     * `disturbed`: other programs ran in between, so that these invocations have other numbers only
+     */
+    kind: OutcomeKind | 'disturbed';
     /**
      * Reason
      */
@@ -2010,6 +2039,10 @@ export type Cell = {
      */
     change: Change | null;
     outcome: OutcomeView | null;
+    /**
+     * of a run, why some invocations or all do not tell the client and the server apart
+     */
+    sides_outcome?: OutcomeView | null;
     /**
      * cost relative to the frozen subject in the same invocations
      */

@@ -113,30 +113,26 @@ def cells(
 
 
 def with_sides(found: Iterable[Cell], client: Iterable[Cell], server: Iterable[Cell]) -> list[Cell]:
-    """Cells of both sides together, each change with those of the client and the server in the same cell."""
-    of_client, of_server = ({_place(cell): cell.change for cell in side if cell.change} for side in (client, server))
-    return [
-        cell.model_copy(
-            update={
-                "change": cell.change.model_copy(
-                    update={
-                        "client": _side(cell.change, of_client.get(_place(cell))),
-                        "server": _side(cell.change, of_server.get(_place(cell))),
-                    }
-                )
-            }
-        )
-        if cell.change
-        else cell
-        for cell in found
-    ]
+    """Cells of both sides together, each change with those of the client and the server in the same cell, and with what
+    kept the two from being told apart."""
+    of_client, of_server = ({_place(cell): cell for cell in side} for side in (client, server))
+    return [_with_sides(cell, of_client.get(_place(cell)), of_server.get(_place(cell))) for cell in found]
+
+
+def _with_sides(cell: Cell, client: Cell | None, server: Cell | None) -> Cell:
+    told: dict[str, object] = {"sides_outcome": client.outcome if client else None}
+    if cell.change:
+        sides = {"client": _side(cell.change, client), "server": _side(cell.change, server)}
+        told["change"] = cell.change.model_copy(update=sides)
+    return cell.model_copy(update=told)
 
 
 def _place(cell: Cell) -> tuple[str, str]:
     return cell.case_id, cell.subject
 
 
-def _side(total: Change, side: Change | None) -> SideChange | None:
+def _side(total: Change, cell: Cell | None) -> SideChange | None:
+    side = cell.change if cell else None
     if side is None or side.against != total.against:
         return None
     return SideChange(ratio=side.ratio, low=side.low, high=side.high, verdict=side.verdict)

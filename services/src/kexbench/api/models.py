@@ -9,7 +9,7 @@ from kexbench.api.answer import Answer
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
+from kexbench.domain.samples import Disturbed, Metric, Negotiated, OutcomeKind
 
 
 class Candidate(Answer):
@@ -159,7 +159,9 @@ class Change(Answer):
 class OutcomeView(Answer):
     """Why there is no number."""
 
-    kind: OutcomeKind
+    kind: OutcomeKind | Disturbed = Field(
+        description="`disturbed`: other programs ran in between, so that these invocations have other numbers only"
+    )
     reason: str
     detail: str | None
     invocations: int = Field(description="in how many invocations")
@@ -182,6 +184,9 @@ class Cell(Answer):
     estimate: Estimate | None
     change: Change | None = Field(description="against the version before it of the same library, where there is one")
     outcome: OutcomeView | None
+    sides_outcome: OutcomeView | None = Field(
+        None, description="of a run, why some invocations or all do not tell the client and the server apart"
+    )
     to_sentinel: Ratio | None = Field(description="cost relative to the frozen subject in the same invocations")
     negotiated: Negotiated | None = Field(description="what the library chose; of cases that leave it a choice")
     run_id: str

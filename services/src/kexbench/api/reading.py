@@ -27,15 +27,24 @@ from kexbench.api.models import (
 )
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
-from kexbench.api.run_models import HostMoveView, HostView, RunDetail, RunPage, RunSummary, SentinelView, SiblingView
+from kexbench.api.run_models import (
+    HostMoveView,
+    HostView,
+    RunDetail,
+    RunPage,
+    RunSummary,
+    SentinelView,
+    SiblingView,
+    StealView,
+)
 from kexbench.api.together import measured_together
-from kexbench.domain.hosts import IDLE_SIBLING, HostFacts, kind_of, meant_by
+from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
-from kexbench.store.port import OutcomeRow, RunProgress, SampleRow, Selection, Store
+from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, SampleRow, Selection, Store
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -92,7 +101,7 @@ def matrix(
     if kind is None:
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
     selection = Selection(metric, kind.pool, kind.cpu_model, tuple(library or ()))
-    samples, outcomes = store.samples(selection), store.outcomes(selection)
+    samples, outcomes = store.samples(selection), _outcomes(store, selection)
     rows: list[SampleRow | OutcomeRow] = [*samples, *outcomes]
     return Matrix(
         host_kind=kind,
@@ -134,7 +143,8 @@ def run(
     kind = _fitting(kinds, pool, cpu_model)
     chosen_pool, chosen_cpu = (kind.pool, kind.cpu_model) if kind else (pool, cpu_model)
     selection = Selection(metric, chosen_pool, chosen_cpu, run_id=run_id)
-    samples, outcomes = store.samples(selection), store.outcomes(selection)
+    samples, outcomes = store.samples(selection), _outcomes(store, selection)
+    load = store.mean_load(run_id)
     return RunDetail(
         summary=summary(found, progress),
         events=store.events(run_id),
@@ -153,12 +163,18 @@ def run(
         metric=metric,
         cells=cells_with_sides(store, selection, samples, outcomes),
         sentinel=sentinel_view(store, found, kind),
-        sibling=_sibling(store, run_id),
+        steal=_steal(load),
+        sibling=_sibling(load),
         timers=store.timers(run_id),
         reference=reference_view(store, found, kind),
         discarded_batches=progress.discarded_batches if progress else 0,
         preempted_batches=progress.preempted_batches if progress else 0,
     )
+
+
+def _outcomes(store: Store, selection: Selection) -> list[OutcomeRow]:
+    """Why there is no number; failures first, since one of them stands for a cell."""
+    return store.outcomes(selection) + store.disturbed(selection)
 
 
 def cells_with_sides(
@@ -169,7 +185,9 @@ def cells_with_sides(
     if selection.metric is not Metric.CPU_NS:
         return found
     sides = (replace(selection, metric=metric) for metric in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS))
-    return cells.with_sides(found, *(cells_of(store, side, store.samples(side), []) for side in sides))
+    return cells.with_sides(
+        found, *(cells_of(store, side, store.samples(side), store.disturbed(side)) for side in sides)
+    )
 
 
 def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
@@ -190,8 +208,13 @@ def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outco
     )
 
 
-def _sibling(store: Store, run_id: str) -> SiblingView | None:
-    share = store.sibling_busy_share(run_id)
+def _steal(load: MeanLoad) -> StealView | None:
+    share = load.steal_share
+    return None if share is None else StealView(share=share, disturbs=share > LITTLE_STEAL)
+
+
+def _sibling(load: MeanLoad) -> SiblingView | None:
+    share = load.sibling_busy_share
     return None if share is None else SiblingView(busy_share=share, disturbs=share > IDLE_SIBLING)
 
 

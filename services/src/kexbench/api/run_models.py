@@ -84,6 +84,13 @@ class SiblingView(Answer):
     disturbs: bool = Field(description="more than a CPU that nobody uses: what ran there slowed the measuring")
 
 
+class StealView(Answer):
+    """Time that the hypervisor gave to others while the run was measured."""
+
+    share: float = Field(description="0 to 1, of all CPUs; on average over the run's invocations")
+    disturbs: bool = Field(description="so much that it may be in the CPU times measured")
+
+
 class RunDetail(Answer):
     """Everything about one run: what was planned, on what, and all its cells for one metric on one host kind."""
 
@@ -106,6 +113,7 @@ class RunDetail(Answer):
     )
     metric: Metric
     cells: list[Cell]
+    steal: StealView | None = Field(description="null where the kernel does not tell")
     sibling: SiblingView | None = Field(description="null where the core has one thread, or nobody looked")
     reference: ReferenceView | None
     sentinel: SentinelView | None = Field(description="null where the run has none")

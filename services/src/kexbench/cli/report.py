@@ -3,7 +3,7 @@
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.console import err, out
 from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
-from kexbench.cli.tables import outcome_lines, reference_tables, swap_lines
+from kexbench.cli.tables import disturbance_lines, outcome_lines, reference_tables, swap_lines
 from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric
 
@@ -16,7 +16,7 @@ def print_report(client: ApiClient, run_id: str) -> None:
         out.print()
     for legend in ([STEP_LEGEND] if steps else []) + ([LEVEL_LEGEND] if levels else []):
         out.print(legend, style="dim")
-    for line in step_lines(detail) + outcome_lines(detail):
+    for line in step_lines(detail) + outcome_lines(detail) + disturbance_lines(detail):
         out.print(line, markup=False, soft_wrap=True)
     if detail.reference:
         _print_reference(detail)

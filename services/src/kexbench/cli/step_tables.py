@@ -143,8 +143,12 @@ def _sides(before: Cell | None, after: Cell | None) -> Sequence[str]:
     sides = (change.client, change.server)
     return (
         move_text(change, VERDICTS[change.verdict]),
-        *(move_text(side, VERDICTS[side.verdict]) if side else NO_NUMBER for side in sides),
+        *(move_text(side, VERDICTS[side.verdict]) if side else _no_side_text(after) for side in sides),
     )
+
+
+def _no_side_text(cell: Cell | None) -> str:
+    return str(cell.sides_outcome.kind) if cell and cell.sides_outcome else NO_NUMBER
 
 
 def _absence_text(before: Cell | None, after: Cell | None) -> str:
@@ -186,13 +190,15 @@ def step_lines(detail: RunDetail) -> list[str]:
     """Why numbers are not quite alike, each reason with the cases that it is of."""
     titles = {case.id: case.title for case in detail.cases}
     names = {subject.subject: subject for subject in detail.subjects}
+    disturbed = {(cell.case_id, cell.subject) for cell in detail.cells if cell.sides_outcome}
     lines = []
     for before, after in steps_of(detail):
         changes = _changes(detail, before, after)
         step = step_text(names[before], names[after]) if before in names else after
         by_warning: dict[str, list[str]] = {}
         for case_id, change in changes:
-            for warning in change.warnings + ([NO_SIDES] if None in (change.client, change.server) else []):
+            untold = None in (change.client, change.server) and (case_id, after) not in disturbed
+            for warning in change.warnings + ([NO_SIDES] if untold else []):
                 by_warning.setdefault(warning, []).append(titles[case_id])
         lines += [f"{step}: {warning}: {cases_text(own, len(changes))}" for warning, own in by_warning.items()]
     return lines

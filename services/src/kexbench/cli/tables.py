@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from rich.table import Table
 
+from kexbench.api.models import Cell, OutcomeView
 from kexbench.api.reference_models import ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.step_tables import case_table, case_text
@@ -22,9 +23,29 @@ def outcome_lines(detail: RunDetail) -> list[str]:
     names = {one.subject: f"{one.library} {version_text(one.version, one.commit)}" for one in detail.subjects}
     lines = []
     for cell in detail.cells:
-        if cell.outcome:
-            words = [str(cell.outcome.kind), cell.outcome.reason, cell.outcome.detail or ""]
-            lines.append(f"{names[cell.subject]}, {titles[cell.case_id]}: " + ": ".join(filter(None, words)))
+        place = f"{names[cell.subject]}, {titles[cell.case_id]}"
+        for what, outcome in ((place, cell.outcome), (f"{place}, client and server apart", cell.sides_outcome)):
+            if outcome:
+                words = [str(outcome.kind), _times_text(outcome, cell), outcome.reason, outcome.detail or ""]
+                lines.append(f"{what}: " + ": ".join(filter(None, words)))
+    return lines
+
+
+def _times_text(outcome: OutcomeView, cell: Cell) -> str:
+    """In how many invocations, where others have a number."""
+    return f"in {outcome.invocations} of {cell.estimate.invocations} invocations" if cell.estimate else ""
+
+
+def disturbance_lines(detail: RunDetail) -> list[str]:
+    """What ran beside the measuring, where it was enough to be in the numbers."""
+    lines = []
+    if detail.steal and detail.steal.disturbs:
+        lines.append(
+            f"The hypervisor gave {detail.steal.share:.1%} of the CPU time to others: it may be in the numbers"
+        )
+    if detail.sibling and detail.sibling.disturbs:
+        share = f"{detail.sibling.busy_share:.0%}"
+        lines.append(f"The other thread of the measuring core was busy for {share} of the time, which slows handshakes")
     return lines
 
 

@@ -101,6 +101,8 @@ def _virtualisation(host: HostFacts) -> str | None:
     return host.virtualisation and f"on {host.virtualisation}"
 
 
+LITTLE_STEAL = 0.01
+"""Of the time: more that a hypervisor gives to others is worth a warning."""
 IDLE_SIBLING = 0.05
 """Of the time: what the kernel does on a CPU that nobody uses stays far below."""
 

@@ -4,7 +4,7 @@ import math
 from enum import StrEnum
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM
 from statistics import median
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -56,6 +56,11 @@ class Metric(StrEnum):
     SERVER_CACHE_MISSES = "server_cache_misses"
 
 
+SPOILT_BY_PREEMPTION = frozenset({Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.FIRST_NS})
+"""What a batch does not know whose thread was preempted: ticks and wall clock hold the time of others. Its CPU time
+it knows."""
+
+
 class OutcomeKind(StrEnum):
     UNSUPPORTED = "unsupported"
     MISMATCH = "mismatch"
@@ -64,12 +69,17 @@ class OutcomeKind(StrEnum):
     HUNG = "hung"
 
 
+Disturbed = Literal["disturbed"]
+"""Why some numbers of an invocation are missing that has others. It is no outcome: nothing failed."""
+
+
 SIGNALS_FROM_OUTSIDE = frozenset({SIGHUP, SIGINT, SIGKILL, SIGTERM})
 """Signals that end a worker because somebody wants it to end; no library crashes by one of them."""
 _FROM_OUTSIDE = frozenset(f"the worker was ended by signal {number:d}" for number in SIGNALS_FROM_OUTSIDE)
 
 MIN_CLEAN_BATCHES = 3
 """Fewer batches of an invocation in which the thread was not preempted make no sample of what preemption spoils."""
+DISTURBED_REASON = f"other programs ran in between: fewer than {MIN_CLEAN_BATCHES} batches were undisturbed"
 ABSENT = math.nan
 """A batch that does not know a value; `null` in JSON. Batches keep their places, since rounds are paired by them."""
 

@@ -1,7 +1,7 @@
-"""Upstream's sources as Debian's suites have them: `gnutls@deb-source/trixie`.
+"""Upstream's sources as Debian's suites have them: `openssl@deb-source/trixie`, `gnutls@deb-source/trixie`.
 
 Pristine: Debian's patches are left out, since the subject is upstream's version. What Debian makes of it, patches
-included, is `gnutls@debian/trixie`. A new revision of the package alone so changes nothing.
+included, is `openssl@debian/trixie`. A new revision of the package alone so changes nothing.
 """
 
 import re
@@ -13,7 +13,7 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.source import Sources
 from kexbench.kits.source_packages import SourceArchive
 
-_PACKAGES = {"gnutls": "gnutls28"}
+_PACKAGES = {"gnutls": "gnutls28", "openssl": "openssl"}
 _SOURCE = re.compile(r"deb-source/([a-z][a-z-]*)")
 
 
@@ -28,7 +28,8 @@ class DebSourceOrigin:
         self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
-        return "gnutls@deb-source/SUITE: upstream's sources of a Debian suite's version, unpatched, built here"
+        names = ", ".join(f"{library}@deb-source/SUITE" for library in sorted(_PACKAGES, reverse=True))
+        return f"{names}: upstream's sources of a Debian suite's version, unpatched, built here"
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in _PACKAGES and _SOURCE.fullmatch(ref.origin) is not None

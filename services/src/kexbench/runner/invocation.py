@@ -13,6 +13,7 @@ from kexbench.domain.samples import (
     ABSENT,
     MIN_CLEAN_BATCHES,
     SIGNALS_FROM_OUTSIDE,
+    SPOILT_BY_PREEMPTION,
     Invocation,
     Metric,
     Negotiated,
@@ -111,7 +112,6 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
     ]
 
 
-SPOILT_BY_PREEMPTION = frozenset({Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.FIRST_NS})
 LEVELS = frozenset({Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.ELAPSED_NS})
 """What libraries pay for some handshakes only is in these, and in few batches: OpenSSL makes new RSA blinding every 32
 operations. A median of batches would leave it out."""

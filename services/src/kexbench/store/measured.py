@@ -1,6 +1,7 @@
 """The tables of what was measured: invocations, their samples and their outcomes."""
 
 from collections.abc import Collection, Iterator
+from dataclasses import fields
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -8,13 +9,22 @@ from pydantic import TypeAdapter
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.moments import LATEST
 from kexbench.domain.runs import Run
-from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
+from kexbench.domain.samples import (
+    DISTURBED_REASON,
+    SPOILT_BY_PREEMPTION,
+    Invocation,
+    Metric,
+    Negotiated,
+    OutcomeKind,
+    Timer,
+)
 from kexbench.store import rows
 from kexbench.store.hosts import HOST_KIND, HostTables
 from kexbench.store.port import (
     EXPORT_COLUMNS,
     HostKindRow,
     InvocationKey,
+    MeanLoad,
     NegotiatedRow,
     OutcomeRow,
     SampleRow,
@@ -22,7 +32,8 @@ from kexbench.store.port import (
     SubjectRow,
 )
 
-COUNTED = "(run_id, job_id, case_id, invocation, attempt) IN (SELECT * FROM counted_invocations)"
+_INVOCATION = "run_id, job_id, case_id, invocation, attempt"
+COUNTED = f"({_INVOCATION}) IN (SELECT * FROM counted_invocations)"
 UNIT = "concat(job_id, '/', toString(invocation))"
 SUBJECT = "concat(library, '@', version, '~', source, '~', build_profile)"
 """What SubjectRow.name is."""
@@ -153,14 +164,15 @@ class MeasuredTables(HostTables):
         )
         return _TIMERS.validate_json(next((row["newest"] for row in found), "{}"))
 
-    def sibling_busy_share(self, run_id: str) -> float | None:
-        found = self._query(
-            "SELECT avg(JSONExtractFloat(host_load, 'sibling_busy_share')) AS share FROM invocations FINAL"
-            f" WHERE run_id = {{run_id:String}} AND {COUNTED}"
-            " AND JSONType(host_load, 'sibling_busy_share') IN ('Double', 'Int64', 'UInt64') HAVING count() > 0",
-            {"run_id": run_id},
+    def mean_load(self, run_id: str) -> MeanLoad:
+        shares = [field.name for field in fields(MeanLoad)]
+        means = ", ".join(
+            f"avgOrNull(JSONExtract(host_load, '{share}', 'Nullable(Float64)')) AS {share}" for share in shares
         )
-        return next((row["share"] for row in found), None)
+        found = self._query(
+            f"SELECT {means} FROM invocations FINAL WHERE run_id = {{run_id:String}} AND {COUNTED}", {"run_id": run_id}
+        )
+        return MeanLoad(**next(iter(found)))
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
         """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
@@ -182,6 +194,35 @@ class MeasuredTables(HostTables):
                 kind=OutcomeKind(row["kind"]),
                 reason=row["why"],
                 detail=row["text"] or None,
+                invocations=row["times"],
+            )
+            for row in found
+        ]
+
+    def disturbed(self, selection: Selection) -> list[OutcomeRow]:
+        if selection.metric not in SPOILT_BY_PREEMPTION:
+            return []
+        of_cpu_time = f"metric = 'cpu_ns' AND {SELECTED} AND {COUNTED}"
+        found = self._query(
+            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f" WHERE {of_cpu_time}"
+            f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
+            f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
+            f" WHERE metric = {{metric:String}} AND {SELECTED})"
+            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE {of_cpu_time} GROUP BY {CELL})"
+            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id",
+            parameters(selection),
+        )
+        return [
+            OutcomeRow(
+                case=rows.case_of(row),
+                subject=rows.subject_of(row),
+                run_id=row["run_id"],
+                measured_at=row["newest"],
+                kind="disturbed",
+                reason=DISTURBED_REASON,
+                detail=None,
                 invocations=row["times"],
             )
             for row in found

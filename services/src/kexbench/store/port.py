@@ -17,7 +17,7 @@ from kexbench.domain.judgements import Judgement
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.notifications import Notification, Sending
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
-from kexbench.domain.samples import Invocation, Metric, Negotiated, OutcomeKind, Timer
+from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 
 
@@ -184,7 +184,7 @@ class OutcomeRow:
     subject: SubjectRow
     run_id: str
     measured_at: datetime
-    kind: OutcomeKind
+    kind: OutcomeKind | Disturbed
     reason: str
     detail: str | None
     invocations: int
@@ -196,6 +196,16 @@ class NegotiatedRow:
     case_id: str
     reference: str
     negotiated: Negotiated
+
+
+@dataclass(frozen=True)
+class MeanLoad:
+    """Shares of CPU time, 0 to 1; None where nobody looked or there is nothing to look at."""
+
+    steal_share: float | None
+    """Of all CPUs, given to others by the hypervisor."""
+    sibling_busy_share: float | None
+    """Of the measuring core's other threads."""
 
 
 @dataclass(frozen=True)
@@ -494,11 +504,15 @@ class Store(Protocol):
         """Of the run's newest invocation, by the subject's reference."""
         ...
 
-    def sibling_busy_share(self, run_id: str) -> float | None:
-        """How busy the other threads of the measuring core were, 0 to 1, on average over a run's invocations; None
-        where there were none or nobody looked."""
+    def mean_load(self, run_id: str) -> MeanLoad:
+        """What ran beside a run's measuring, on average over its invocations that tell it."""
         ...
 
     def outcomes(self, selection: Selection) -> list[OutcomeRow]: ...
+    def disturbed(self, selection: Selection) -> list[OutcomeRow]:
+        """Of each cell's newest run, the invocations that know the CPU time but not this metric, since other programs
+        ran in between. They are no failures, and `outcomes` does not have them."""
+        ...
+
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]: ...
     def close(self) -> None: ...

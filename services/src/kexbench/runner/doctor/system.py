@@ -1,5 +1,6 @@
 """Advice on what runs beside the measuring, on the clocks, and on what the kernel gives to every process."""
 
+from kexbench.domain.hosts import LITTLE_STEAL
 from kexbench.domain.plans import BATCH_NS
 from kexbench.runner.doctor.check import About, Check
 from kexbench.runner.doctor.machine import Machine
@@ -7,7 +8,6 @@ from kexbench.runner.doctor.watching import Watched
 
 BUSY_MEASURING, BUSY_ALL, BUSY_LOAD = 0.05, 0.1, 0.5
 """Shares of CPU time, and running programs a CPU, above which other programs are worth a warning."""
-STOLEN = 0.01
 SPIN_SWITCHES, SPIN_SHARE = 5, 0.95
 CLOCK_SHARE, CLOCK_STEP = 0.001, 0.01
 """Of a batch, what its two readings of the CPU clock may cost, and what a step of that clock may be."""
@@ -17,7 +17,7 @@ def stolen(machine: Machine, watched: Watched) -> Check:
     about, busyness = About("stolen time"), watched.busyness
     if busyness is None or machine.stolen_since_boot is None:
         return about.unknown("not readable", "Time that a hypervisor takes may be in the CPU times measured.")
-    if busyness.stolen > STOLEN:
+    if busyness.stolen > LITTLE_STEAL:
         return about.warning(
             f"{busyness.stolen:.1%}",
             "The hypervisor gives the CPUs to others meanwhile: measure at another hour or on a host of your own.",
