@@ -106,6 +106,13 @@ describe("the heatmap's model", () => {
     expect(cell).toMatchObject({ tone: "neutral", cautions: ["2 invocations crashed: signal 11"] });
   });
 
+  it("paints no verdict between runs that share nothing", () => {
+    const cells = [aCell("rsa", newer, { estimate: anEstimate(1000), apart_from: older.subject })];
+    const cell = heatModel({ ...input, cells }).rows[0]?.cells[2];
+    expect(cell).toMatchObject({ tone: "neutral", note: "measured apart", strength: 0 });
+    expect(cell?.sentence).toContain("not compared with 1, whose run shares no subject with this one");
+  });
+
   it("says why client and server are not told apart, beside the number of both", () => {
     const spoilt = { kind: "disturbed" as const, reason: "other programs ran", detail: null, invocations: 7 };
     const cells = [aCell("rsa", older, { estimate: anEstimate(1000), sides_outcome: spoilt })];

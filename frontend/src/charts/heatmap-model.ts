@@ -121,7 +121,7 @@ type Drawn = Omit<HeatCell, "sentence" | "tone">;
 
 function versusVersion(shown: Drawn, metric: Metric): Drawn & { tone: Tone } {
   const change = shown.cell?.change;
-  if (!change) return { ...shown, tone: "neutral", note: "" };
+  if (!change) return { ...shown, tone: "neutral", note: shown.cell?.apart_from ? "measured apart" : "" };
   const drawn = { ...shown, cautions: [...shown.cautions, ...cautionsOf(change)], tone: change.verdict };
   switch (change.verdict) {
     case "same":
@@ -168,6 +168,8 @@ function sentence(
     format.unitOf(metric) === "ns" ? `${shown.headline}, ${cost}` : cost,
     format.count(estimate.invocations, "invocation"),
   ];
+  const apart = cell.apart_from ? named.get(cell.apart_from) : undefined;
+  if (apart) parts.push(`not compared with ${versionText(apart)}, whose run shares no subject with this one`);
   if (shown.note.endsWith("the cost")) parts.push(`${shown.note} of the reference case`);
   else if (change) {
     parts.push(changeSentence(cell, metric, named));

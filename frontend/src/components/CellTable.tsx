@@ -145,7 +145,11 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
             {cell?.change ? (
               <VerdictText verdict={cell.change.verdict} metric={metric} cautions={cautions} />
             ) : estimate ? (
-              withoutChange
+              cell?.apart_from ? (
+                "measured apart"
+              ) : (
+                withoutChange
+              )
             ) : (
               cell?.outcome?.kind
             )}

@@ -51,6 +51,8 @@ export function verdictWord(verdict: Verdict): string {
       return "can’t resolve";
     case "unlike":
       return "not alike";
+    case "apart":
+      return "not compared";
   }
 }
 
@@ -68,16 +70,23 @@ export interface Sorted {
   unresolved: UpgradeCell[];
   same: UpgradeCell[];
   unlike: UpgradeCell[];
+  apart: UpgradeCell[];
 }
 
 export function sorted(cells: readonly UpgradeCell[]): Sorted {
   const of = (...verdicts: Verdict[]) => bySize(cells.filter((cell) => verdicts.includes(cell.verdict)));
-  return { moved: of("more", "less"), unresolved: of("unresolved"), same: of("same"), unlike: of("unlike") };
+  return {
+    moved: of("more", "less"),
+    unresolved: of("unresolved"),
+    same: of("same"),
+    unlike: of("unlike"),
+    apart: of("apart"),
+  };
 }
 
 /** "6 slower", "20 no change", "1 without a number": what there is of each. */
 export function tallyOf({ cells, missing }: Pick<UpgradeReport, "cells" | "missing">): [string, string][] {
-  const verdicts: Verdict[] = ["more", "less", "same", "unresolved", "unlike"];
+  const verdicts: Verdict[] = ["more", "less", "same", "unresolved", "unlike", "apart"];
   const found = verdicts.map((verdict): [string, number, string] => [
     verdict,
     cells.filter((cell) => cell.verdict === verdict).length,

@@ -196,7 +196,7 @@ function Moved({ cells: { moved } }: { cells: Sorted }) {
   );
 }
 
-function Rest({ cells: { unresolved, same, unlike } }: { cells: Sorted }) {
+function Rest({ cells: { unresolved, same, unlike, apart } }: { cells: Sorted }) {
   return (
     <>
       {unlike.length > 0 && (
@@ -204,6 +204,16 @@ function Rest({ cells: { unresolved, same, unlike } }: { cells: Sorted }) {
           <h2>Not the same in both versions</h2>
           <p>Both were measured, but the handshakes are not alike: nothing is said of their costs.</p>
           <UpgradeTable label="Cases that are not alike" cells={unlike} />
+        </section>
+      )}
+      {apart.length > 0 && (
+        <section>
+          <h2>Measured apart</h2>
+          <p>
+            No run has both, and the runs share no other subject that tells what their machines did: nothing
+            is said of their costs. A run that has both compares them.
+          </p>
+          <UpgradeTable label="Cases that were measured apart" cells={apart} />
         </section>
       )}
       {unresolved.length > 0 && (

@@ -69,6 +69,7 @@ export function aCell(caseId: string, subject: SubjectView, cell: Partial<Cell>)
     subject: subject.subject,
     estimate: null,
     change: null,
+    apart_from: null,
     outcome: null,
     sides_outcome: null,
     to_sentinel: null,

@@ -58,6 +58,11 @@ MORE = [a_cell("more", 1.021, number=1), a_cell("more", 1.084, number=2)]
     [
         ([], [], "there is nothing to compare"),
         ([a_cell("unresolved", None)], [], "there is nothing to compare; 1 could not be resolved"),
+        (
+            [a_cell("apart", None)],
+            [],
+            "there is nothing to compare; 1 was measured in different runs that share no subject, and was not judged",
+        ),
         ([a_cell("unlike", None)], [], "there is nothing to compare; 1 did not do the same in both and is not judged"),
         ([a_cell("same")], [], "nothing moved, of 1 case"),
         ([a_cell("same"), a_cell("unresolved", number=1)], [], "nothing moved, of 2 cases; 1 could not be resolved"),

@@ -10,11 +10,11 @@ from kexbench.api.comparing import (
     DIFFERENT_HARNESS,
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
-    DIFFERENT_RUN,
-    THROUGH_SENTINEL,
+    THE_SENTINEL,
+    THROUGH,
+    Beside,
     Chosen,
     Numbers,
-    SentinelBatches,
     Sentinels,
     best_runs,
 )
@@ -101,9 +101,9 @@ def test_a_version_without_numbers_is_passed_over() -> None:
 
 def test_invocations_of_different_runs_are_never_paired_however_they_are_numbered() -> None:
     old, new = a_subject("3.0"), a_subject("3.5")
-    found = cells(samples(old, 100, run="one") + samples(new, 100, run="two"), [])
-    assert not change_of(found, new).paired
-    assert change_of(found, new).warnings == [DIFFERENT_RUN]
+    rows = samples(old, 100, run="one") + samples(new, 100, run="two")
+    change = change_of(cells(rows, [], {**frozen("one", 10), **frozen("two", 10)}), new)
+    assert not change.paired
 
 
 def test_subjects_of_one_run_that_were_never_measured_together_are_marked() -> None:
@@ -206,7 +206,9 @@ def test_variations_of_a_case_stand_behind_it_from_few_to_many() -> None:
 
 
 def frozen(run: str, value: float, kit_id: str = "frozen") -> Sentinels:
-    return {(run, RSA): SentinelBatches(kit_id, {unit: [value + number] * 3 for number, unit in enumerate("abcdef")})}
+    return {
+        (run, RSA): Beside(THE_SENTINEL, kit_id, {unit: [value + number] * 3 for number, unit in enumerate("abcdef")})
+    }
 
 
 def test_a_cell_is_set_beside_the_sentinel_of_its_own_invocations() -> None:
@@ -223,10 +225,28 @@ def test_two_runs_are_compared_through_their_sentinel_so_that_a_slower_machine_i
     rows = samples(old, 1000, run="one") + samples(new, 1100, run="two")
     slowed = {**frozen("one", 10_000), **frozen("two", 11_000)}
     change = change_of(cells(rows, [], slowed), new)
-    assert change.warnings == [THROUGH_SENTINEL]
+    assert change.warnings == [THROUGH.format(subject=THE_SENTINEL)]
     assert change.ratio == pytest.approx(1, abs=0.001)
     other_kit = {**frozen("one", 10_000), **frozen("two", 11_000, kit_id="newer")}
-    assert change_of(cells(rows, [], other_kit), new).warnings == [DIFFERENT_RUN]
+    apart = cell_of(cells(rows, [], other_kit), new)
+    assert (apart.change, apart.apart_from) == (None, old.name)
+
+
+def test_two_runs_without_a_sentinel_are_compared_through_a_subject_that_both_have() -> None:
+    old, new = a_subject("3.0"), a_subject("3.1")
+    rows = samples(old, 1000, run="one") + samples(new, 1100, run="two")
+
+    def beside(value: float, units: str = "abcdef") -> dict[str, Beside]:
+        return {"gnutls-kit": Beside("gnutls 3.8.9", "gnutls-kit", {unit: [value] * 3 for unit in units})}
+
+    slowed = {("one", RSA): beside(500.0), ("two", RSA): beside(550.0)}
+    change = change_of(all_cells(rows, [], {}, {}, others=slowed), new)
+    assert change.ratio == pytest.approx(1, abs=0.001)
+    assert change.warnings == ["measured in different runs, compared through gnutls 3.8.9"]
+    for nothing in ({("one", RSA): beside(500.0)}, slowed | {("one", RSA): beside(500.0, units="ab")}):
+        apart = cell_of(all_cells(rows, [], {}, {}, others=nothing), new)
+        assert (apart.change, apart.apart_from) == (None, old.name)
+        assert apart.estimate is not None
 
 
 def test_default_settings_that_chose_something_else_are_marked() -> None:
@@ -290,8 +310,8 @@ def test_work_that_the_library_chose_is_marked_where_it_differs(
 def test_neighbours_of_different_runs_are_compared_by_a_run_that_has_both() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 100, run="one") + samples(new, 200, run="two")
-    ((case_id, subject, against),) = pairs_apart(rows)
-    assert (case_id, subject, against) == (RSA, new.name, old.name)
+    assert pairs_apart(rows) == {(RSA, new.name, old.name): ("two", "one")}
+    case_id, subject, against = RSA, new.name, old.name
     both = tuple(
         Numbers(one, "both", {unit: [value] * 3 for unit in "abcdef"}) for one, value in ((new, 103.0), (old, 100.0))
     )
@@ -308,8 +328,9 @@ def test_neighbours_of_different_runs_are_compared_by_a_run_that_has_both() -> N
 def test_runs_of_another_harness_are_marked() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 100, run="one") + samples(new, 200, run="two")
-    change = change_of(all_cells(rows, [], {}, {}, {"one": 1, "two": 2}), new)
-    assert change.warnings == [DIFFERENT_RUN, DIFFERENT_HARNESS]
+    bridged = {**frozen("one", 10), **frozen("two", 10)}
+    change = change_of(all_cells(rows, [], bridged, {}, {"one": 1, "two": 2}), new)
+    assert change.warnings == [THROUGH.format(subject=THE_SENTINEL), DIFFERENT_HARNESS]
 
 
 def appearance(subject: SubjectRow, run: str, *, day: int = 0, units: str = "abc") -> AppearanceRow:

@@ -10,7 +10,7 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THROUGH_SENTINEL
+from kexbench.api.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
 from kexbench.api.upgrade_data import cells_of_upgrade
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.plans import SENTINEL
@@ -185,7 +185,11 @@ def test_versions_of_different_runs_are_compared_through_the_same_sentinel_in_na
     measured(empty_store, "one", {ONE: 1.0, SENTINEL: 2.0}, kits=kits)
     measured(empty_store, "two", {TWO: 1.1, SENTINEL: 2.2}, kits=kits, day=1)
     one = cell(report(client))
-    assert (one["warnings"][0], one["paired"], one["run_ids"]) == (THROUGH_SENTINEL, False, ["one", "two"])
+    assert (one["warnings"][0], one["paired"], one["run_ids"]) == (
+        THROUGH.format(subject=THE_SENTINEL),
+        False,
+        ["one", "two"],
+    )
     assert one["move"]["ratio"] == pytest.approx(1, abs=0.002)
     assert one["after_ns"] == pytest.approx(1.1e6, rel=0.002)
     assert one["before_ns"] == pytest.approx(1.1e6, rel=0.002)
@@ -198,9 +202,28 @@ def test_versions_of_different_runs_without_a_sentinel_are_marked_and_those_of_a
     measured(empty_store, "two", {TWO: 1.1}, day=1)
     measured(empty_store, "three", {THREE: 1.1}, day=2, harness=1)
     one = cell(report(client))
-    assert (one["warnings"][0], one["verdict"]) == (DIFFERENT_RUN, "more")
+    assert (one["warnings"], one["verdict"], one["move"]) == ([DIFFERENT_RUN], "apart", None)
+    assert (one["before_ns"], one["after_ns"]) == (pytest.approx(1e6, rel=0.01), pytest.approx(1.1e6, rel=0.01))
+    assert "measured in different runs that share no subject" in report(client)["sentence"]
     other = cell(report(client, "1.1", "1.2"))
     assert (other["warnings"], other["verdict"], other["move"]) == ([DIFFERENT_RUN, DIFFERENT_HARNESS], "unlike", None)
+
+
+def test_versions_of_different_runs_are_compared_through_a_version_that_both_have(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    measured(empty_store, "one", {ONE: 1.0, THREE: 2.0})
+    measured(empty_store, "two", {TWO: 1.1, THREE: 2.2}, day=1)
+    one = cell(report(client))
+    assert one["warnings"] == [THROUGH.format(subject="fake 1.2")]
+    assert one["move"]["ratio"] == pytest.approx(1, abs=0.002)
+    assert (one["verdict"], one["run_ids"]) == ("same", ["one", "two"])
+    of_matrix = {found["subject"]: found for found in client.get("/matrix").json()["cells"]}
+    (change,) = (
+        found["change"] for name, found in of_matrix.items() if name.startswith("fake@1.1~") and found["case_id"] == RSA
+    )
+    assert change["ratio"] == pytest.approx(1, abs=0.002)
+    assert change["warnings"] == one["warnings"]
 
 
 def test_default_settings_that_chose_something_else_are_not_judged(

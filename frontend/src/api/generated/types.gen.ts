@@ -257,7 +257,7 @@ export type SideMove = {
      *
      * with the false discoveries of this side's cells in check
      */
-    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike';
+    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike' | 'apart';
 };
 
 /**
@@ -307,7 +307,7 @@ export type UpgradeCell = {
      *
      * of both sides together, with the false discoveries of all cells in check
      */
-    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike';
+    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike' | 'apart';
     /**
      * of both sides together; null with fewer than three invocations
      */
@@ -2038,6 +2038,12 @@ export type Cell = {
      * against the version before it of the same library, where there is one
      */
     change: Change | null;
+    /**
+     * Apart From
+     *
+     * the version before it, where its numbers are of another run that shares no subject with this one's: nothing is compared
+     */
+    apart_from?: string | null;
     outcome: OutcomeView | null;
     /**
      * of a run, why some invocations or all do not tell the client and the server apart

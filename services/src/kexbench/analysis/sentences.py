@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kexbench.analysis.traits import EVERY_CASE
 from kexbench.analysis.upgrade import moved_side
 from kexbench.domain.components import ComponentChange, components_words
-from kexbench.domain.upgrades import CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
+from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
 
 _ON_SIDE: dict[Side, str] = {"both": "", "client": " of the client's CPU time", "server": " of the server's CPU time"}
 
@@ -36,7 +36,7 @@ def _of(judged: Sequence[UpgradeCell], verdict: CellVerdict) -> list[UpgradeCell
 
 
 def _moved(judged: Sequence[UpgradeCell]) -> list[str]:
-    compared = [cell for cell in judged if cell.verdict != "unlike"]
+    compared = [cell for cell in judged if cell.verdict not in NOT_JUDGED]
     if all(cell.move is None for cell in compared):
         return ["there is nothing to compare"]
     # One case on two host kinds is two cells; where that is so, they are not called cases.
@@ -82,8 +82,11 @@ def _factor(factor: Factor) -> str:
 
 
 def _rest(judged: Sequence[UpgradeCell]) -> list[str]:
-    unresolved, unlike = (len(_of(judged, verdict)) for verdict in ("unresolved", "unlike"))
+    unresolved, unlike, apart = (len(_of(judged, verdict)) for verdict in ("unresolved", "unlike", "apart"))
     told = [f"{unresolved:,} could not be resolved"] if unresolved else []
     if unlike:
         told.append(f"{unlike:,} did not do the same in both and {'is' if unlike == 1 else 'are'} not judged")
+    if apart:
+        were = "was" if apart == 1 else "were"
+        told.append(f"{apart:,} {were} measured in different runs that share no subject, and {were} not judged")
     return told

@@ -41,6 +41,8 @@ class CellData:
     """What a handshake cost, both sides: the median over invocations of what each cost in all."""
     components: tuple[ComponentChange, ...] = ()
     """What changed along with the library."""
+    apart: bool = False
+    """They were measured in different runs that share no subject: shown, never judged."""
 
 
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
@@ -84,7 +86,7 @@ def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
     made = {
         place: pair(cell.before.get(side, {}), cell.after.get(side, {}))
         for place, cell in enumerate(cells)
-        if not cell.unlike
+        if not (cell.unlike or cell.apart)
     }
     return {place: one for place, one in made.items() if one is not None}
 
@@ -93,7 +95,7 @@ def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, _Judged | 
     before, after = data.before.get("both", {}), data.after.get("both", {})
     shared = len(before.keys() & after.keys())
     both = found["both"]
-    without: CellVerdict = "unlike" if data.unlike else "unresolved"
+    without: CellVerdict = "unlike" if data.unlike else "apart" if data.apart else "unresolved"
     return UpgradeCell(
         case_id=data.case.case_id,
         title=data.case.label,

@@ -10,10 +10,12 @@ from kexbench.api.comparing import (
     Chosen,
     Components,
     Numbers,
+    Others,
     Sentinels,
+    are_apart,
     batches_of,
+    bridge_between,
     components_between,
-    share_a_sentinel,
     warnings_of,
 )
 from kexbench.api.models import Cell, Change, Estimate, OutcomeView, Ratio, SideChange, SubjectView
@@ -77,15 +79,15 @@ def case_order(case: Case) -> tuple[int | str, ...]:
     )
 
 
-def pairs_apart(samples: Iterable[SampleRow]) -> list[Pair]:
-    """Those of a cell and the one that it is compared with whose numbers are of different runs."""
+def pairs_apart(samples: Iterable[SampleRow]) -> dict[Pair, tuple[str, str]]:
+    """Those of a cell and the one that it is compared with whose numbers are of different runs, with these runs."""
     gathered = _gather(samples, [])
     pairs = [(cell, previous) for cell, previous in _compared(gathered) if previous]
-    return [
-        (cell.case.case_id, cell.subject.name, previous.subject.name)
+    return {
+        (cell.case.case_id, cell.subject.name, previous.subject.name): (cell.run_id, previous.run_id)
         for cell, previous in pairs
         if cell.run_id != previous.run_id
-    ]
+    }
 
 
 def cells(
@@ -96,15 +98,18 @@ def cells(
     harness: Mapping[str, int] | None = None,
     together: Together | None = None,
     components: Components | None = None,
+    others: Others | None = None,
 ) -> list[Cell]:
     """One cell for every case and subject that has a number or a reason for none. `harness`: the version of each run's;
-    `together`: the numbers of pairs that stand apart and that an older run has both of; `components`: by kit id."""
+    `together`: the numbers of pairs that stand apart and that an older run has both of; `components`: by kit id;
+    `others`: what runs that stand apart both measured."""
     gathered = _gather(samples, outcomes)
     pairs = together or {}
     both = [(pair[0], numbers) for pair, found in pairs.items() for numbers in found]
     free = {cell.case.case_id for cell in gathered.values() if cell.case.leaves_a_choice}
     for case_id, numbers in [*((cell.case.case_id, cell) for cell in gathered.values()), *both]:
         numbers.sentinel = frozen.get((numbers.run_id, case_id))
+        numbers.others = (others or {}).get((numbers.run_id, case_id), {})
         numbers.harness_version = (harness or {}).get(numbers.run_id)
         if case_id in free:
             reference = f"{numbers.subject.library}@{numbers.subject.source}"
@@ -185,13 +190,17 @@ def _previous(cell: _Gathered, others: list[_Gathered]) -> _Gathered | None:
 
 def _cell(cell: _Gathered, previous: _Gathered | None, together: Together, components: Components) -> Cell:
     assert cell.measured_at is not None
-    estimate = change = None
+    estimate = change = apart_from = None
     if cell.levels:
         found = estimate_median(cell.levels)
         estimate = Estimate(**vars(found))
         if previous:
             pair = (cell.case.case_id, cell.subject.name, previous.subject.name)
-            change = _change(*together.get(pair, (cell, previous)), components)
+            both = together.get(pair, (cell, previous))
+            if are_apart(*both, bridge_between(*both)):
+                apart_from = previous.subject.name
+            else:
+                change = _change(*both, components)
     outcome = None
     if cell.outcome:
         row = cell.outcome
@@ -201,6 +210,7 @@ def _cell(cell: _Gathered, previous: _Gathered | None, together: Together, compo
         subject=cell.subject.name,
         estimate=estimate,
         change=change,
+        apart_from=apart_from,
         outcome=outcome,
         to_sentinel=_to_sentinel(cell),
         negotiated=cell.negotiated,
@@ -215,13 +225,14 @@ def _to_sentinel(cell: _Gathered) -> Ratio | None:
 
 
 def _change(cell: Numbers, previous: Numbers, components: Components) -> Change | None:
-    """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is
-    taken out by the sentinel where both runs have the same one."""
-    through = share_a_sentinel(cell, previous)
-    found = compare(batches_of(cell, through=through), batches_of(previous, through=through))
+    """Invocations of different runs are never paired, whatever they are numbered; what a run's machine did is taken
+    out by what both runs measured."""
+    bridge = bridge_between(cell, previous)
+    ours, theirs = (bridge.first, bridge.second) if bridge else (None, None)
+    found = compare(batches_of(cell, ours), batches_of(previous, theirs))
     if found is None:
         return None
-    warnings = warnings_of(cell, previous, through=through, paired=found.paired)
+    warnings = warnings_of(cell, previous, bridge, paired=found.paired)
     return Change(
         against=previous.subject.name,
         warnings=warnings,

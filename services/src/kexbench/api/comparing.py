@@ -13,10 +13,12 @@ from kexbench.domain.samples import Negotiated
 from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
-DIFFERENT_RUN = "measured in different runs"
+DIFFERENT_RUN = "measured in different runs that share no subject"
 DIFFERENT_INVOCATIONS = "not interleaved"
 DIFFERENT_HARNESS = "measured in different ways, by different versions of kexbench"
-THROUGH_SENTINEL = "measured in different runs, compared through the sentinel"
+THROUGH = "measured in different runs, compared through {subject}"
+"""What stands in between is the sentinel or another subject that both runs have."""
+THE_SENTINEL = "the sentinel"
 NEGOTIATED_FIELDS = {
     "protocol": "protocol",
     "cipher": "cipher",
@@ -26,8 +28,10 @@ NEGOTIATED_FIELDS = {
     "tickets": "tickets",
 }
 """What may make the work unlike, with the word for it."""
-Sentinels = Mapping[tuple[str, str], "SentinelBatches"]
+Sentinels = Mapping[tuple[str, str], "Beside"]
 """By run and case."""
+Others = Mapping[tuple[str, str], Mapping[str, "Beside"]]
+"""What a run measured in a case, by run and case, then by kit id."""
 Chosen = Mapping[tuple[str, str, str], Negotiated]
 """What the library chose, by run, case and the subject's reference."""
 
@@ -36,11 +40,21 @@ Components = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class SentinelBatches:
-    """What the frozen subject cost in one run and case, by invocation."""
+class Beside:
+    """What the sentinel or another subject cost in one run and case, by invocation."""
 
+    name: str
     kit_id: str
     batches: Batches
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A kit that two runs both measured: what the machine did in between is in both of its costs."""
+
+    name: str
+    first: Batches
+    second: Batches
 
 
 @dataclass
@@ -52,17 +66,19 @@ class Numbers:
     batches: dict[str, Sequence[float]] = field(default_factory=dict)
     levels: list[float] = field(default_factory=list)
     """What each invocation cost over all of its batches."""
-    sentinel: SentinelBatches | None = None
+    sentinel: Beside | None = None
+    others: Mapping[str, Beside] = field(default_factory=dict)
+    """What else its run measured in the case, by kit id; empty where nobody needs it."""
     negotiated: Negotiated | None = None
     harness_version: int | None = None
     """Of the run's plan; None where nobody asked."""
 
 
-def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], SentinelBatches]:
+def sentinels(rows: Iterable[SampleRow]) -> dict[tuple[str, str], Beside]:
     found: dict[tuple[str, str], tuple[str, dict[str, Sequence[float]]]] = {}
     for row in rows:
         found.setdefault((row.run_id, row.case.case_id), (row.subject.kit_id, {}))[1][row.unit] = row.values
-    return {key: SentinelBatches(kit_id, batches) for key, (kit_id, batches) in found.items()}
+    return {key: Beside(THE_SENTINEL, kit_id, batches) for key, (kit_id, batches) in found.items()}
 
 
 def chosen(rows: Iterable[NegotiatedRow]) -> dict[tuple[str, str, str], Negotiated]:
@@ -103,11 +119,33 @@ def _age(row: AppearanceRow) -> tuple[object, str]:
     return row.measured_at, row.run_id
 
 
+def bridge_between(first: Numbers, second: Numbers) -> Bridge | None:
+    """By what the numbers of two runs are compared: the same sentinel, else the kit that both measured most often.
+    None within a run, where the pairs themselves are better, and where the runs share nothing."""
+    if first.run_id == second.run_id:
+        return None
+    if share_a_sentinel(first, second):
+        shared = [(first.sentinel, second.sentinel)]
+    else:
+        shared = [(first.others[kit_id], second.others[kit_id]) for kit_id in first.others if kit_id in second.others]
+    known = [(one, other) for one, other in shared if one and other and _least(one, other) >= MIN_COMPARED_INVOCATIONS]
+    best = max(known, key=lambda pair: (_least(*pair), pair[0].kit_id), default=None)
+    return Bridge(best[0].name, best[0].batches, best[1].batches) if best else None
+
+
 def share_a_sentinel(first: Numbers, second: Numbers) -> bool:
-    """Whether two runs had the same sentinel in a case; within a run the pairs themselves are better."""
-    if first.run_id == second.run_id or first.sentinel is None or second.sentinel is None:
-        return False
-    return first.sentinel.kit_id == second.sentinel.kit_id
+    """Whether two runs had the same sentinel in a case."""
+    return bool(first.sentinel and second.sentinel and first.sentinel.kit_id == second.sentinel.kit_id)
+
+
+def _least(first: Beside, second: Beside) -> int:
+    return min(len(first.batches), len(second.batches))
+
+
+def are_apart(first: Numbers, second: Numbers, bridge: Bridge | None) -> bool:
+    """Whether the numbers are of different machines' hours and nothing tells how these differ: there are two levels,
+    and nothing is said of their ratio."""
+    return first.run_id != second.run_id and bridge is None
 
 
 def components_between(before: Numbers, after: Numbers, components: Components) -> tuple[ComponentChange, ...]:
@@ -115,21 +153,20 @@ def components_between(before: Numbers, after: Numbers, components: Components) 
     return changed_components(*(components.get(one.subject.kit_id, {}) for one in (before, after)))
 
 
-def batches_of(numbers: Numbers, *, through: bool) -> Batches:
-    """Named so that invocations of different runs are never taken for pairs, whatever they are numbered."""
-    batches: Batches = numbers.batches
-    if through and numbers.sentinel:
-        batches = through_sentinel(numbers.batches, numbers.sentinel.batches)
+def batches_of(numbers: Numbers, through: Batches | None) -> Batches:
+    """Relative to what stands in between, if anything does. Named so that invocations of different runs are never taken
+    for pairs, whatever they are numbered."""
+    batches = numbers.batches if through is None else through_sentinel(numbers.batches, through)
     return {f"{numbers.run_id}/{unit}": values for unit, values in batches.items()}
 
 
-def warnings_of(numbers: Numbers, against: Numbers, *, through: bool, paired: bool) -> list[str]:
+def warnings_of(numbers: Numbers, against: Numbers, bridge: Bridge | None, *, paired: bool) -> list[str]:
     """Why the two are not quite alike."""
     warnings = []
     if against.subject.build_profile != numbers.subject.build_profile:
         warnings.append(DIFFERENT_PROFILE)
     if against.run_id != numbers.run_id:
-        warnings.append(THROUGH_SENTINEL if through else DIFFERENT_RUN)
+        warnings.append(THROUGH.format(subject=bridge.name) if bridge else DIFFERENT_RUN)
     elif not paired:
         warnings.append(DIFFERENT_INVOCATIONS)
     return warnings + unlike(numbers, against)

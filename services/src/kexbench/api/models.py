@@ -183,6 +183,11 @@ class Cell(Answer):
     subject: str
     estimate: Estimate | None
     change: Change | None = Field(description="against the version before it of the same library, where there is one")
+    apart_from: str | None = Field(
+        None,
+        description="the version before it, where its numbers are of another run that shares no subject with this "
+        "one's: nothing is compared",
+    )
     outcome: OutcomeView | None
     sides_outcome: OutcomeView | None = Field(
         None, description="of a run, why some invocations or all do not tell the client and the server apart"

@@ -37,7 +37,7 @@ from kexbench.api.run_models import (
     SiblingView,
     StealView,
 )
-from kexbench.api.together import measured_together
+from kexbench.api.together import measured_in_both, measured_together, unbridged
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
@@ -192,19 +192,22 @@ def cells_with_sides(
 
 def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
     pairs = cells.pairs_apart(samples)
-    together = measured_together(store, selection, pairs)
+    together = measured_together(store, selection, pairs.keys())
     run_ids = {row.run_id for row in samples} | {numbers.run_id for pair in together.values() for numbers in pair}
     runs_by_kit = {row.subject.kit_id: row.run_id for row in samples}
     runs_by_kit |= {one.subject.kit_id: one.run_id for pair in together.values() for one in pair}
     has_choices = any(row.case.leaves_a_choice for row in samples)
+    frozen = sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ())
+    apart = [(pair[0], *runs) for pair, runs in pairs.items() if pair not in together]
     return cells.cells(
         samples,
         outcomes,
-        sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ()),
+        frozen,
         chosen(store.negotiated(run_ids) if has_choices else ()),
         store.harness_versions(run_ids) if pairs else {},
         together,
         store.components(set(runs_by_kit.values())) if runs_by_kit else {},
+        measured_in_both(store, selection, unbridged(apart, frozen)),
     )
 
 

@@ -12,18 +12,21 @@ from kexbench.analysis.rounds import Batches, medians
 from kexbench.analysis.upgrade import CellData
 from kexbench.api.cells import case_order
 from kexbench.api.comparing import (
+    Bridge,
     Numbers,
+    are_apart,
     batches_of,
     best_runs,
+    bridge_between,
     chosen,
     components_between,
     sentinels,
-    share_a_sentinel,
     unlike,
     warnings_of,
 )
 from kexbench.api.lab import GROUP, qualified
 from kexbench.api.models import HostKind
+from kexbench.api.together import measured_in_both, unbridged
 from kexbench.api.upgrade_ends import version_names
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
@@ -92,9 +95,12 @@ def _cells_on(
         for key, found in _numbers(store.samples(replace(here, metric=metric)), selection.subjects, runs).items():
             numbers[key][side] = found
         frozen = sentinels(store.sentinels(metric, apart)) if apart else {}
+        places = unbridged([(case_id, *pair) for case_id, pair in runs.items() if pair[0] != pair[1]], frozen)
+        others = measured_in_both(store, replace(here, metric=metric), places)
         for (case_id, _), sides in numbers.items():
             if side in sides:
-                sides[side].sentinel = frozen.get((sides[side].run_id, case_id))
+                place = (sides[side].run_id, case_id)
+                sides[side].sentinel, sides[side].others = frozen.get(place), others.get(place, {})
     _tell_what_was_done(store, numbers, cases, apart)
     floors = _layout_floors(store, kind, selection.libraries)
     runs_by_kit = {sides["both"].subject.kit_id: sides["both"].run_id for sides in numbers.values()}
@@ -133,10 +139,11 @@ def _tell_what_was_done(
 
 def _cell(case: Case, kind: HostKindRow, before: _Sides, after: _Sides, floor: float) -> CellData:
     older, newer = before["both"], after["both"]
-    through = share_a_sentinel(newer, older)
-    sides = [side for side in SIDES if side in before and side in after]
-    first = {side: _batches(before[side], after[side], through=through) for side in sides}
-    second = {side: _batches(after[side], after[side], through=through) for side in sides}
+    bridge = bridge_between(older, newer)
+    sides = {side: (before[side], after[side]) for side in SIDES if side in before and side in after}
+    bridges = {side: bridge_between(*both) for side, both in sides.items()}
+    first = {side: _batches(both[0], bridges[side], later=False) for side, both in sides.items()}
+    second = {side: _batches(both[1], bridges[side], later=True) for side, both in sides.items()}
     paired = len(first["both"].keys() & second["both"].keys()) >= MIN_COMPARED_INVOCATIONS
     return CellData(
         case=case,
@@ -145,26 +152,26 @@ def _cell(case: Case, kind: HostKindRow, before: _Sides, after: _Sides, floor: f
         before=first,
         after=second,
         run_ids=tuple(dict.fromkeys((older.run_id, newer.run_id))),
-        warnings=tuple(warnings_of(newer, older, through=through, paired=paired)),
+        warnings=tuple(warnings_of(newer, older, bridge, paired=paired)),
         unlike=bool(unlike(newer, older)),
+        apart=are_apart(older, newer, bridge),
         floor=floor,
-        before_ns=median(older.levels) * (_sentinel_level(newer) / _sentinel_level(older) if through else 1),
+        before_ns=median(older.levels) * (_level(bridge.second) / _level(bridge.first) if bridge else 1),
         after_ns=median(newer.levels),
     )
 
 
-def _sentinel_level(numbers: Numbers) -> float:
-    assert numbers.sentinel is not None
-    return float(np.median(medians(numbers.sentinel.batches)))
+def _level(batches: Batches) -> float:
+    return float(np.median(medians(batches)))
 
 
-def _batches(numbers: Numbers, newer: Numbers, *, through: bool) -> Batches:
-    """Through the sentinel: what it would have cost while the sentinel cost what it did in the newer run, so that the
-    numbers are still of the metric's unit."""
-    found = batches_of(numbers, through=through)
-    if not (through and newer.sentinel):
-        return found
-    level = _sentinel_level(newer)
+def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches:
+    """Through a bridge: what it would have cost while what stands in between cost what it did in the later run, so that
+    the numbers are still of the metric's unit."""
+    if bridge is None:
+        return batches_of(numbers, None)
+    level = _level(bridge.second)
+    found = batches_of(numbers, bridge.second if later else bridge.first)
     return {unit: [value * level for value in values] for unit, values in found.items()}
 
 

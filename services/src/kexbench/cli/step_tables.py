@@ -28,6 +28,7 @@ VERDICTS: Mapping[CellVerdict, str] = {
     "same": "the same",
     "unresolved": "cannot tell",
     "unlike": "not alike",
+    "apart": "not compared",
 }
 CASE_WIDTH, NUMBER_WIDTH = 14, 10
 """At least, in columns of a terminal: no group (`X25519MLKEM768`) and no number (`[+123.45%,`) is broken in two."""

@@ -9,8 +9,10 @@ from kexbench.domain.kits import Library
 
 Side = Literal["both", "client", "server"]
 """Whose CPU time: of both sides together, or of one."""
-CellVerdict = Literal["more", "less", "same", "unresolved", "unlike"]
-"""`unlike`: the two did not do the same, so nothing is said of their costs."""
+CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart"]
+"""`unlike`: the two did not do the same; `apart`: they were measured in different runs that share no subject. Of both
+nothing is said of their costs."""
+NOT_JUDGED: frozenset[CellVerdict] = frozenset({"unlike", "apart"})
 
 
 class _Frozen(BaseModel):
