@@ -13,6 +13,7 @@ from threading import Event
 
 from kexbench.api.alerting import Analyst
 from kexbench.api.bisecting import advance, give_up_line, keep_line
+from kexbench.api.bisection_known import known_of
 from kexbench.api.control import claim, record, stirred
 from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.gate import Reading
@@ -54,9 +55,10 @@ class Measurer:
         troubles: Troubles | None = None,
         cpus: Collection[int] | None = None,
         reading: Reading | None = None,
+        only: str | None = None,
     ) -> None:
         """`cpus` are those that a run may use, by default those of this thread; `reading` is what readers ask of the
-        service meanwhile."""
+        service meanwhile; `only` is the bisection that alone is seen to, by default the whole queue is."""
         self._installation = installation
         self._cpus = cpus or os.sched_getaffinity(0)
         self._troubles = troubles or Troubles()
@@ -68,6 +70,7 @@ class Measurer:
         self._ending = Event()
         self._process: MeasuringProcess | None = None
         self._reading = reading or Reading()
+        self._only = only
         self._began = (0.0, 0.0)
         """When the run began that is measured, and what readers had taken by then, in seconds."""
         self._took_up = False
@@ -103,11 +106,9 @@ class Measurer:
             self._see_to_process()
         if self._process is not None or self._ending.is_set():
             return
-        parts = {
-            "schedules": self._keep_schedules,
-            "bisections": self._keep_bisections,
-            "alerts": self._analyst.advance,
-        }
+        parts: dict[str, Callable[[], None]] = {"bisections": self._keep_bisections}
+        if self._only is None:
+            parts |= {"schedules": self._keep_schedules, "alerts": self._analyst.advance}
         for part, advance_part in parts.items():
             with self._troubles.guard(part):
                 advance_part()
@@ -145,7 +146,12 @@ class Measurer:
     def _rows(self) -> list[OpenRunRow]:
         """Open runs that are this machine's, but for those that a command measures itself."""
         rows = self._store.open_run_rows()
-        return [row for row in rows if row.pools == (LOCAL,) and row.trigger is not Trigger.COMMAND_LINE]
+        ours = [row for row in rows if row.pools == (LOCAL,) and row.trigger is not Trigger.COMMAND_LINE]
+        if self._only is None:
+            return ours
+        bisection = self._store.bisection(self._only)
+        runs = {each.run.run_id for each in known_of(self._store, bisection).runs} if bisection else set()
+        return [row for row in ours if row.run_id in runs]
 
     def _take_up(self) -> None:
         """See to what an earlier service had begun. Its last process may be ending still: the next one waits for it."""
@@ -225,7 +231,7 @@ class Measurer:
 
     def _keep_bisections(self) -> None:
         """Git works while nothing is measured, as building does."""
-        lines = advance(self._store, self._supplies)
+        lines = advance(self._store, self._supplies, self._only)
         for wanted in lines:
             bisection = self._store.bisection(wanted.bisection_id)
             assert bisection is not None, "it was just told"
@@ -241,4 +247,4 @@ class Measurer:
                 return
             keep_line(self._store, Line(bisection_id=wanted.bisection_id, commits=commits))
         if lines:
-            advance(self._store, self._supplies)
+            advance(self._store, self._supplies, self._only)

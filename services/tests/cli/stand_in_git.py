@@ -4,11 +4,9 @@ A commit's file `settings` is what the fake backend is told, such as `step=1.02`
 whose sources do not compile.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from unittest.mock import patch
 
-from kexbench.cli.main import main
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import Workshop, default_providers
 from kexbench.kits.errors import StepFailed
@@ -19,9 +17,12 @@ from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution
 from kexbench.wiring import Installation
+from tests.cli.conftest import Cli, Result
 from tests.compiled_once import CompiledOnce
 
 BROKEN = "broken"
+SEARCH_TIMEOUT_S = 900
+"""Half a minute of CPU time, which a busy machine may not have sooner."""
 
 
 class StandInProvider:
@@ -61,6 +62,27 @@ def workshop(installation: Installation) -> Workshop:
     return Workshop(CompiledOnce(installation.settings.workers), (StandInProvider(cache), *default_providers(cache)))
 
 
-if __name__ == "__main__":
-    with patch.object(Installation, "workshop", workshop):
-        main()
+STAND_IN = """
+import sys
+if any(word == "kexbench.cli" or word.endswith("/bin/kexbench") for word in sys.orig_argv):
+    from kexbench.wiring import Installation
+    from tests.cli.stand_in_git import workshop
+    Installation.workshop = workshop
+"""
+
+
+@dataclass(frozen=True)
+class StandInCli(Cli):
+    """`kexbench` that builds the fake library from repositories, and so do the processes that it begins."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        site = self.folder / "site"
+        site.mkdir(exist_ok=True)
+        (site / "sitecustomize.py").write_text(STAND_IN)
+        return {**super().environment, "PYTHONPATH": f"{site}:{Path(__file__).parents[2]}"}
+
+    def __call__(self, *arguments: str) -> Result:
+        with self.start(*arguments) as process:
+            out, err = process.communicate(timeout=SEARCH_TIMEOUT_S)
+        return Result(process.returncode, out, err)

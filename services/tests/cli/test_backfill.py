@@ -11,8 +11,8 @@ from kexbench.cli.backfill import ends_of, steps_of
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.runs import RunState
-from tests.cli.stand_in_git import BROKEN
-from tests.cli.test_bisect import StandIn, a_history
+from tests.cli.stand_in_git import BROKEN, StandInCli
+from tests.cli.test_bisect import a_history
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
@@ -28,9 +28,9 @@ BRANCH = LibraryBranch(library="fake", address="/src", branch="master")
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> StandIn:
+def cli(tmp_path: Path) -> StandInCli:
     (tmp_path / "history.yaml").write_text(SPEC)
-    return StandIn(tmp_path)
+    return StandInCli(tmp_path)
 
 
 def backfill(folder: Path, *more: str) -> list[str]:
@@ -39,7 +39,7 @@ def backfill(folder: Path, *more: str) -> list[str]:
 
 
 def test_where_nobody_serves_every_second_commit_is_measured_once_and_one_that_does_not_build_is_passed_over(
-    cli: StandIn, tmp_path: Path
+    cli: StandInCli, tmp_path: Path
 ) -> None:
     _, hashes = a_history(tmp_path / "repository", ["seed=1", "seed=2", BROKEN, "seed=4"])
     done = cli(*backfill(tmp_path, "--every", "2"))
@@ -55,7 +55,7 @@ def test_where_nobody_serves_every_second_commit_is_measured_once_and_one_that_d
 
 
 def test_by_hand_a_spec_that_follows_a_branch_plans_its_newest_commit_by_name(
-    cli: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: StandInCli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository, hashes = a_history(tmp_path / "repository", ["seed=1", "seed=2"])
     follows = f"follow: {{ library: fake, repository: {repository.folder}, branch: master }}"

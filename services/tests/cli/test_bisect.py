@@ -1,49 +1,25 @@
 """`kexbench bisect` over real git repositories, whose commits build a stand-in that costs what they say."""
 
-import json
 import os
+import re
 import shutil
 import signal
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import TIMEOUT_S, Cli, Result
-from tests.cli.stand_in_git import BROKEN
+from tests.cli.conftest import TIMEOUT_S
+from tests.cli.stand_in_git import BROKEN, StandInCli
 from tests.kits.repositories import Repository, a_repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
-SEARCH_TIMEOUT_S = 900
-"""Half a minute of CPU time, which a busy machine may not have sooner."""
 FEW = ("--case", "*_ecdhe-ecdsa_*x25519_aes-128-gcm", "--invocations", "6")
 
 
-@dataclass(frozen=True)
-class StandIn(Cli):
-    """`kexbench` that builds the fake library from repositories."""
-
-    def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "tests.cli.stand_in_git", *arguments]
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**super().environment, "PYTHONPATH": str(Path(__file__).parents[2])}
-
-    def __call__(self, *arguments: str) -> Result:
-        with self.start(*arguments) as process:
-            out, err = process.communicate(timeout=SEARCH_TIMEOUT_S)
-        return Result(process.returncode, out, err)
-
-    def run_ids(self) -> set[str]:
-        return {run["run_id"] for run in self("runs", "list", "--json").json()["runs"]}
-
-
 @pytest.fixture
-def cli(tmp_path: Path) -> StandIn:
-    return StandIn(tmp_path)
+def cli(tmp_path: Path) -> StandInCli:
+    return StandInCli(tmp_path)
 
 
 def search(repository: Repository) -> list[str]:
@@ -72,51 +48,53 @@ def costs(count: int, first: int, step: str = "1.02", broken: tuple[int, ...] = 
 
 
 def test_a_slower_commit_among_64_is_found_though_three_do_not_build_and_the_search_is_killed(
-    cli: StandIn, tmp_path: Path
+    cli: StandInCli, tmp_path: Path
 ) -> None:
     first, broken = 41, (31, 32, 48)
     repository, hashes = a_history(tmp_path / "repository", costs(64, first, broken=broken))
-    with cli.serving():  # so that no command has to start the store
-        noted = killed_while_measuring(cli, search(repository))
-        done = cli(*search(repository))
-        assert done.status == 0, done.err
-        found = done.json()
-        (commit,) = found["commits"]
-        assert (commit["hash"], commit["subject"], commit["fails"]) == (hashes[first], f"Change {first}", None)
-        assert (commit["author"], commit["date"][:10]) == ("Ada <ada@example.org>", "2023-11-14")
-        assert found["probability"] >= 0.99
-        assert found["builds"] <= 10
-        assert {failed["number"] for failed in found["failed"]} & {31, 32}, "one of the two is tried first"
-        assert {failed["number"] for failed in found["failed"]} <= set(broken)
-        (step,) = found["steps"]
-        assert step["ratio"] == pytest.approx(1.02, abs=0.004)
+    measured = killed_while_measuring(cli, search(repository))
+    done = cli(*search(repository))
+    assert done.status == 0, done.err
+    found = done.json()
+    (commit,) = found["commits"]
+    assert (commit["hash"], commit["subject"], commit["fails"]) == (hashes[first], f"Change {first}", None)
+    assert (commit["author"], commit["date"][:10]) == ("Ada <ada@example.org>", "2023-11-14")
+    assert found["probability"] >= 0.99
+    assert found["builds"] <= 10
+    assert {failed["number"] for failed in found["failed"]} & {31, 32}, "one of the two is tried first"
+    assert {failed["number"] for failed in found["failed"]} <= set(broken)
+    (step,) = found["steps"]
+    assert step["ratio"] == pytest.approx(1.02, abs=0.004)
+    assert found["run_ids"][: len(measured)] == measured
 
-        assert found["run_ids"][: len(noted)] == noted
-        stored = cli.run_ids()
-        assert set(found["run_ids"]) < stored, "and the one that was killed"
-        again = cli(*search(repository))
-        assert (again.status, again.json()) == (0, found)
-        assert cli.run_ids() == stored
+    (listed,) = cli("bisections", "list", "--json").json()["bisections"]
+    assert (listed["state"], listed["detail"]) == ("found", found["says"])
+    detail = cli("bisections", "show", listed["bisection_id"], "--json").json()
+    stored = {run["run_id"] for run in cli("runs", "list", "--json").json()["runs"]}
+    assert stored == {run["run_id"] for run in detail["runs"]}, "the one that was killed was gone on with"
+    again = cli(*search(repository))
+    assert (again.status, again.json()) == (0, found)
+    assert {run["run_id"] for run in cli("runs", "list", "--json").json()["runs"]} == stored
 
 
-def killed_while_measuring(cli: StandIn, arguments: list[str]) -> list[str]:
-    """Kills a search with its runner behind its second measurement, amid the third; the runs that it noted."""
+def killed_while_measuring(cli: StandInCli, arguments: list[str]) -> list[str]:
+    """Kills a search amid its third measurement; the runs of the first two."""
     with cli.start(*arguments) as process:
         assert process.stderr is not None
-        measured = 0
+        states: dict[str, str] = {}
         for line in process.stderr:
-            measured += "has the step with" in line
-            if measured and "measured 1 of" in line:
+            if told := re.search(r": run (\S+) is (\w+)", line):
+                states[told[1]] = told[2]
+            if list(states.values()).count("finished") >= 2 and "running" in states.values():
                 break
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=TIMEOUT_S)
-    (notes,) = (cli.folder / "home" / "bisect").glob("*.json")
-    noted = [each["run_id"] for each in json.loads(notes.read_text())["measured"]]
-    assert len(noted) == 2
-    return noted
+    return [run_id for run_id, state in states.items() if state == "finished"]
 
 
-def test_a_step_that_is_none_cannot_be_told_and_nothing_between_the_ends_is_built(cli: StandIn, tmp_path: Path) -> None:
+def test_a_step_that_is_none_cannot_be_told_and_nothing_between_the_ends_is_built(
+    cli: StandInCli, tmp_path: Path
+) -> None:
     repository, _ = a_history(tmp_path / "repository", costs(5, 2, step="1.0005"))
     done = cli(*search(repository))
     assert done.status == 4, done.err
@@ -125,26 +103,27 @@ def test_a_step_that_is_none_cannot_be_told_and_nothing_between_the_ends_is_buil
     assert "master costs what good does, as far as 12 invocations tell" in found["says"]
 
 
-def test_ends_that_give_no_number_could_not_be_measured(cli: StandIn, tmp_path: Path) -> None:
+def test_ends_that_give_no_number_could_not_be_measured(cli: StandInCli, tmp_path: Path) -> None:
     repository, _ = a_history(tmp_path / "repository", [*costs(2, 9), "unsupported=1"])
     done = cli(*search(repository))
-    assert done.status == 1
-    assert "the ends have no number in any case: " in done.err
-    assert "told to support nothing" in done.err
+    summary = done.json()["summary"]
+    assert (done.status, summary["state"]) == (1, "not measured"), done.err
+    assert "the ends have no number in any case: " in summary["detail"]
+    assert "told to support nothing" in summary["detail"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (("good", "good"), 2, "good and good are the same commit"),
-        (("master", "good"), 1, "good is older than master\n remedy: name the good commit first"),
+        (("good", "good"), 1, "good is given as both ends remedy: name two commits"),
+        (("master", "good"), 1, "good is older than master remedy: name the good commit first"),
         (("good", "HEAD~1"), 2, "is not a source; a repository is an absolute path"),
     ],
 )
 def test_a_history_that_cannot_be_searched_is_told_with_the_remedy(
-    arguments: tuple[str, ...], status: int, says: str, cli: StandIn, tmp_path: Path
+    arguments: tuple[str, ...], status: int, says: str, cli: StandInCli, tmp_path: Path
 ) -> None:
     repository, _ = a_history(tmp_path / "repository", costs(2, 9))
     done = cli("bisect", "fake", *arguments, "--repository", str(repository.folder))
     assert done.status == status
-    assert " ".join(says.split()) in " ".join(done.err.replace("│", " ").split())
+    assert " ".join(says.split()) in " ".join(f"{done.out} {done.err}".replace("│", " ").split())

@@ -1,15 +1,12 @@
 """What a bisection knows, and how its answer reads."""
 
 import re
-from pathlib import Path
 
 import pytest
-import typer
 
 from kexbench.analysis.bisect import Found, Next, Unsure, next_step
 from kexbench.analysis.bisect_answer import answer
 from kexbench.analysis.bisect_notes import CaseLogs, Failure, Measurement, Notes
-from kexbench.cli.bisect_notes import NotesFile
 from kexbench.cli.bisect_words import print_answer
 from kexbench.domain.bisections import BisectionAnswer, LineCommit
 from tests.builders import ECDSA, RSA, a_plan
@@ -158,29 +155,3 @@ def test_what_was_built_in_vain_counts_as_a_build() -> None:
     notes = some_notes({4: LIKE_BAD}, failed=(2,), built=True)
     assert notes.builds == 4
     assert notes.search(10).builds == 9
-
-
-def test_notes_are_found_again_by_the_same_question_only(tmp_path: Path) -> None:
-    asked = some_notes({}).model_copy(update={"measured": ()})
-    file = NotesFile(tmp_path, asked)
-    file.write(some_notes({}).with_failure(3, "make: it fails", built=False))
-    again = NotesFile(tmp_path, asked)
-    again.read()
-    assert again.notes == file.notes != asked
-    other = NotesFile(tmp_path, asked.model_copy(update={"invocations": 12}))
-    other.read()
-    assert other.notes.measured == ()
-    file.path.write_text("{}")
-    with pytest.raises(typer.BadParameter, match="--anew begins without it"):
-        again.read()
-
-
-def test_one_process_at_a_time_searches_for_the_same(tmp_path: Path) -> None:
-    asked = some_notes({})
-    with NotesFile(tmp_path, asked).held():
-        with NotesFile(tmp_path, asked.model_copy(update={"invocations": 12})).held():
-            pass
-        with pytest.raises(typer.BadParameter, match="another process searches for just this"):
-            NotesFile(tmp_path, asked).held().__enter__()
-    with NotesFile(tmp_path, asked).held():
-        pass

@@ -5,47 +5,27 @@ import os
 import shutil
 import signal
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kexbench.domain.runs import RunState
-from tests.cli.conftest import TIMEOUT_S, Cli
+from tests.cli.conftest import TIMEOUT_S
 from tests.cli.queueing import serving
+from tests.cli.stand_in_git import StandInCli
 from tests.cli.test_bisect import FEW, a_history, costs
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 
-STAND_IN = """
-import sys
-if "kexbench.cli" in sys.orig_argv:
-    from kexbench.wiring import Installation
-    from tests.cli.stand_in_git import workshop
-    Installation.workshop = workshop
-"""
-
-
-@dataclass(frozen=True)
-class QueueCli(Cli):
-    """`kexbench` whose service begins processes that build the fake library from repositories."""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        site = self.folder / "site"
-        site.mkdir(exist_ok=True)
-        (site / "sitecustomize.py").write_text(STAND_IN)
-        return {**super().environment, "PYTHONPATH": f"{site}:{Path(__file__).parents[2]}"}
-
 
 @pytest.fixture
-def cli(tmp_path: Path) -> QueueCli:
-    return QueueCli(tmp_path)
+def cli(tmp_path: Path) -> StandInCli:
+    return StandInCli(tmp_path)
 
 
 def test_a_commit_is_found_in_the_turns_of_the_queue_though_the_service_is_killed_amid_it(
-    cli: QueueCli, tmp_path: Path
+    cli: StandInCli, tmp_path: Path
 ) -> None:
     first = 4
     repository, hashes = a_history(tmp_path / "repository", costs(6, first, broken=(3,)))
@@ -61,7 +41,7 @@ def test_a_commit_is_found_in_the_turns_of_the_queue_though_the_service_is_kille
     with serving(cli) as served:
         done = cli(*question)
         assert done.status == 0, done.err
-        assert f"bisection {asked['bisection_id']}:" in done.err, "the same question is the same bisection"
+        assert f"bisection {asked['bisection_id']} of " in done.err, "the same question is the same bisection"
         found = done.json()
         assert [commit["hash"] for commit in found["commits"]][-1] == hashes[first]
         detail = served.ask("GET", f"/bisections/{asked['bisection_id']}")
@@ -90,7 +70,7 @@ def run_of_the_ends(detail: dict[str, Any]) -> str:
     return run_id
 
 
-def test_nobody_would_see_to_it_where_no_service_runs(cli: QueueCli, tmp_path: Path) -> None:
+def test_nobody_would_see_to_it_where_no_service_runs(cli: StandInCli, tmp_path: Path) -> None:
     repository, _ = a_history(tmp_path / "repository", costs(2, 1))
     done = cli("bisect", "fake", "good", "master", "--repository", str(repository.folder), "--queued")
     assert done.status == 1

@@ -1,8 +1,7 @@
-"""What a bisection knows: which commits were measured, with what result, and which cannot be. The command line keeps
-it in a file; of one that a service sees to, it is worked out from the stored runs."""
+"""What a bisection knows: which commits were measured, with what result, and which cannot be. It is
+worked out from the stored runs."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -47,7 +46,6 @@ class Failure(_Frozen):
 class Notes(_Frozen):
     """A bisection: what is asked, and what is known. Commits have numbers from 0, the good one."""
 
-    format_version: Literal[1] = 1
     library: Library
     address: str
     commits: tuple[LineCommit, ...]

@@ -24,12 +24,14 @@ _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
 
 
-def advance(store: Store, supplies: Supplies | LocalSupplies) -> list[WantedLine]:
-    """Queue the next run of every bisection that wants one, and end those that have an answer. Tells of which ones the
-    commits are to be found first. Doing it again, or from several places at once, changes nothing."""
+def advance(store: Store, supplies: Supplies | LocalSupplies, only: str | None = None) -> list[WantedLine]:
+    """Queue the next run of every bisection that wants one, or of one `only`, and end those that have an answer. Tells
+    of which ones the commits are to be found first. Doing it again, or from several places at once, changes nothing."""
     wanted = []
     with one_at_a_time:
         for bisection_id in store.open_bisections():
+            if only not in (None, bisection_id):
+                continue
             bisection = store.bisection(bisection_id)
             if bisection and (line := _advance(store, supplies, known_of(store, bisection))):
                 wanted.append(line)

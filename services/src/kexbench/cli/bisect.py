@@ -9,26 +9,15 @@ from typing import Annotated
 
 import typer
 
-from kexbench.analysis.bisect import Found, most_builds
-from kexbench.analysis.bisect_answer import answer
-from kexbench.analysis.bisect_notes import Notes, NotMeasured
 from kexbench.api.bisection_models import BisectionWanted
-from kexbench.cli.bisect_notes import NotesFile
-from kexbench.cli.bisect_search import find
-from kexbench.cli.bisect_words import print_answer
-from kexbench.cli.bisections import CANNOT_SAY, begin_and_follow
-from kexbench.cli.compare import Cases, SpecMatrix, matrices_of
-from kexbench.cli.compose import cases_for
-from kexbench.cli.console import err, print_json, say
+from kexbench.cli.bisections import begin_and_follow, search_here
+from kexbench.cli.compare import Cases, SpecMatrix
 from kexbench.cli.plan import AsJson
 from kexbench.cli.references import typed_reference
 from kexbench.domain.kits import SubjectRef
-from kexbench.kits.git import GitOrigin
 from kexbench.pipeline import read_spec
-from kexbench.planning.bisection import usual_invocations
-from kexbench.planning.compose import USUAL
+from kexbench.service import lasting_service
 from kexbench.settings import Settings
-from kexbench.wiring import Installation
 
 
 def bisect(
@@ -48,7 +37,7 @@ def bisect(
     anew: Annotated[bool, typer.Option("--anew", help="Forget what is known from before.")] = False,
     queued: Annotated[
         bool,
-        typer.Option("--queued", help="Have the service see to it, and follow it. So it is with KEXBENCH_API_URL."),
+        typer.Option("--queued", help="Only where a service sees to it, and never in this process."),
     ] = False,
     pool: Annotated[str | None, typer.Option(help="Of a cluster, where it has several.", show_default=False)] = None,
     as_json: AsJson = False,
@@ -59,8 +48,9 @@ def bisect(
     built, and measured beside both ends on one core; those that do not build are passed over. What is known is kept:
     started again with the same arguments it goes on.
 
-    With --queued the `kexbench serve` of this machine does all of it in the turns of its queue, or a cluster where
-    KEXBENCH_API_URL says where it is; Ctrl-C ends the following alone. See `kexbench bisections`.
+    Where a `kexbench serve` runs on this machine, it does all of it in the turns of its queue, and so does a cluster
+    where KEXBENCH_API_URL says where it is; Ctrl-C ends the following alone. Elsewhere this command does it itself.
+    `kexbench bisections` lists them, and so does the page of that name.
 
     Exit status: 0 the commit is found, or a few of which all but the last do not build; 4 it cannot say; 1 it could not
     be measured.
@@ -72,56 +62,26 @@ def bisect(
         kexbench bisect openssl openssl-3.5.0 openssl-3.5 --repository https://github.com/openssl/openssl.git
         kexbench bisect openssl openssl-3.5.0 openssl-3.5.4 --queued
     """
-    ends = (_commit(library, repository, good), _commit(library, repository, bad))
-    settings = Settings()
-    address = ends[0].source.removeprefix("git:").partition("#")[0]
-    if queued or settings.api_url is not None:
-        wanted = BisectionWanted(
-            library=ends[0].library,
-            repository=address,
-            good=good,
-            bad=bad,
-            cases=case or [],
-            spec_text=read_spec(spec) if spec else None,
-            pool=pool,
-            invocations=invocations,
-            builds=builds,
-            anew=anew,
-        )
-        raise typer.Exit(begin_and_follow(wanted, as_json=as_json))
-    cases = cases_for(matrices_of(spec) if spec else list(USUAL), case or ())
-    installation = Installation(settings)
-    commits = GitOrigin(installation.settings.cache).commits(*ends, say)
-    if len(commits) == 1:
-        raise typer.BadParameter(f"{good} and {bad} are the same commit, {commits[0].hash}")
-    asked = Notes(
-        library=ends[0].library,
-        address=address,
-        commits=commits,
-        case_ids=tuple(each.case_id for each in cases),
-        invocations=invocations or usual_invocations(cases),
+    first, _ = (_commit(library, repository, name) for name in (good, bad))
+    wanted = BisectionWanted(
+        library=first.library,
+        repository=first.source.removeprefix("git:").partition("#")[0],
+        good=good,
+        bad=bad,
+        cases=case or [],
+        spec_text=read_spec(spec) if spec else None,
+        pool=pool,
+        invocations=invocations,
+        builds=builds,
+        anew=anew,
     )
-    file = NotesFile(installation.settings.home, asked)
-    most = builds or most_builds(asked.last)
-    with file.held():
-        if not anew:
-            file.read()
-        say(f"{len(commits)} commits from {good} to {bad}, at most {most} builds; notes are in {file.path}")
-        try:
-            found = find(installation, file, cases, most)
-        except NotMeasured as error:
-            err.print(str(error), markup=False)
-            raise typer.Exit(1) from None
-    told = answer(file.notes, cases, (good, bad), most, found)
-    if as_json:
-        print_json(told.model_dump(mode="json"))
-    else:
-        print_answer(told)
-    raise typer.Exit(0 if isinstance(found, Found) else CANNOT_SAY)
+    settings = Settings()
+    elsewhere = queued or settings.api_url is not None or lasting_service(settings) is not None
+    raise typer.Exit((begin_and_follow if elsewhere else search_here)(wanted, as_json=as_json))
 
 
 def _commit(library: str, repository: str, name: str) -> SubjectRef:
-    """Raises BadParameter."""
+    """The subject that a name of a commit means. Raises BadParameter."""
     ref = typed_reference(f"{library}@git:{repository}#{name}")
     if ref.origin != ref.source:
         raise typer.BadParameter(f"{name!r} is not a branch, tag or hash")

@@ -1,6 +1,9 @@
 """`kexbench bisections`: those that a service sees to, of a cluster or of this machine; and following one."""
 
+import os
+import threading
 import time
+from contextlib import closing
 from typing import Annotated
 from urllib.parse import quote
 
@@ -20,7 +23,11 @@ from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState
+from kexbench.runner.cpus import claim_cpus
+from kexbench.service import own_store
+from kexbench.settings import Settings
 from kexbench.uplink import Uplink
+from kexbench.wiring import Installation
 
 app = typer.Typer(help="Bisections that a service sees to: list, show, cancel, resume.", no_args_is_help=True)
 CANNOT_SAY = 4
@@ -54,7 +61,7 @@ def list_bisections(
             table.add_row(one.bisection_id, f"{one.asked_at:%Y-%m-%d %H:%M}", one.state, of)
         out.print(table)
     else:
-        out.print("no bisections yet: kexbench bisect LIBRARY GOOD BAD --queued")
+        out.print("no bisections yet: kexbench bisect LIBRARY GOOD BAD")
 
 
 @app.command("show")
@@ -103,12 +110,60 @@ def resume(bisection_id: Id, as_json: AsJson = False) -> None:
 def begin_and_follow(wanted: BisectionWanted, *, as_json: bool) -> int:
     """The exit status of a bisection that a service is asked for. Ctrl-C ends the following alone."""
     with queue_api(lasting=True) as api:
-        answer = api.send("POST", "/bisections", wanted)
-        begun = BisectionSummary.model_validate_json(answer.content)
-        say(f"bisection {begun.bisection_id}: kexbench bisections show {begun.bisection_id} --wait follows it again")
+        begun = _begun(api, wanted)
+        say(f"kexbench bisections show {begun.bisection_id} --wait follows it again")
         found = _followed(api, begun.bisection_id)
+    return _answered(found, as_json=as_json)
+
+
+def search_here(wanted: BisectionWanted, *, as_json: bool) -> int:
+    """The exit status of a bisection that this process sees to, as a service would. Ctrl-C ends it after the invocation
+    under way; the same question goes on from there."""
+    # Here, since whoever asks a service needs none of it.
+    from kexbench.measurer import Measurer  # noqa: PLC0415
+    from kexbench.service.serving import Service  # noqa: PLC0415
+
+    settings = Settings()
+    installation, cpus = Installation(settings), os.sched_getaffinity(0)
+    claim_cpus()  # before there is a thread: all that are made later keep off the measuring core as well
+    service = Service(installation, own_store(settings), settings.host, 0, lasting=False)
+    with service.background() as address, closing(ApiClient(address)) as api:
+        begun = _begun(api, wanted)
+        if begun.state in ("waiting", "cancelled"):
+            api.send("POST", f"/bisections/{begun.bisection_id}/resume")  # that it is asked for again says so
+        measurer = Measurer(
+            installation,
+            service.store,
+            say,
+            troubles=service.troubles,
+            cpus=cpus,
+            reading=service.reading,
+            only=begun.bisection_id,
+        )
+        thread = threading.Thread(target=measurer.work, name="measurer")
+        thread.start()
+        try:
+            found = _followed(api, begun.bisection_id)
+        except KeyboardInterrupt:
+            say("it ends after the invocation under way; asked again it goes on from there")
+            raise
+        finally:
+            measurer.end()
+            thread.join()
+    return _answered(found, as_json=as_json)
+
+
+def _begun(api: Uplink | ApiClient, wanted: BisectionWanted) -> BisectionSummary:
+    begun = BisectionSummary.model_validate_json(api.send("POST", "/bisections", wanted).content)
+    again = f" of {begun.asked_at:%Y-%m-%d %H:%M} UTC, --anew begins another" if begun.runs else ""
+    say(f"bisection {begun.bisection_id}{again}")
+    return begun
+
+
+def _answered(found: BisectionDetail, *, as_json: bool) -> int:
+    """Print what a bisection came to; the exit status of that."""
     if as_json and found.answer:
-        print_json(found.answer.model_dump(mode="json"))  # as of a bisection without a service
+        print_json(found.answer.model_dump(mode="json"))
     else:
         _tell(found, as_json=as_json)
     return _STATUS.get(found.summary.state, 1)
@@ -148,7 +203,18 @@ def progress_lines(found: BisectionDetail) -> list[str]:
     head = (
         f"{found.searched} commits from {found.summary.good} to {found.summary.bad}, at most {found.most_builds} builds"
     )
-    return [head, *(_run_line(run, found.searched - 1) for run in found.runs)]
+    return [head, *(_run_line(run, found.searched - 1) for run in found.runs), *_likely_lines(found)]
+
+
+def _likely_lines(found: BisectionDetail) -> list[str]:
+    """Where the step most likely is, once commits between the ends were measured."""
+    known = [(commit.probability, commit.number) for commit in found.commits if commit.probability]
+    measurements = sum(commit.measurements for commit in found.commits)
+    if not known or not measurements:
+        return []
+    probability, number = max(known)
+    counted = "1 measurement" if measurements == 1 else f"{measurements} measurements"
+    return [f"after {counted} between the ends it is most likely commit {number}, with {probability:.1%}"]
 
 
 def _run_line(run: BisectionRunView, last: int) -> str:
