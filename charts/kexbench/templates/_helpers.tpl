@@ -1,4 +1,4 @@
-{{/* Words that more than one object needs. A component is api, dispatcher, clickhouse or migrate. */}}
+{{/* Words that more than one object needs. A component is api, dispatcher or clickhouse. */}}
 
 {{- define "kexbench.fullname" -}}
 {{- $release := ternary .Release.Name (printf "%s-kexbench" .Release.Name) (contains "kexbench" .Release.Name) -}}

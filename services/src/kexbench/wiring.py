@@ -6,10 +6,12 @@ other command does without.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import Plan
@@ -27,13 +29,15 @@ from kexbench.planning.repositories import read_repositories
 from kexbench.planning.spec import Catalogue
 from kexbench.runner.probe import WorkerProber
 from kexbench.settings import Settings
-from kexbench.store.port import Store
+from kexbench.store.port import Store, StoreAway
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
     from kexbench.api.dependencies import LocalSupplies, Supplies
     from kexbench.api.webhooks import Doorbell
     from kexbench.notify.port import Channel
+
+STORE_PATIENCE_S = 300.0
 
 
 class Installation:
@@ -148,14 +152,26 @@ class Installation:
     def _architectures(self) -> dict[str, str]:
         return {pool.name: pool.architecture for pool in self.pools()}
 
-    def open_store(self) -> Store:
-        """Opened and migrated. Raises StoreError."""
+    def open_store(self, on_wait: Callable[[str], None] | None = None) -> Store:
+        """Opened and migrated. With `on_wait` a server that does not answer yet is waited for, as one that starts
+        beside this process, and `on_wait` is told so each time. Raises StoreError."""
         from kexbench.store.clickhouse import ClickHouseStore
         from kexbench.store.migrate import EngineClauses
 
         clauses = EngineClauses(self.settings.store_engine, self.settings.store_deduplication_window)
         store = ClickHouseStore(self.settings.store_dsn, self.settings.store_database, clauses)
-        store.migrate()
+        if on_wait is None:
+            store.migrate()
+            return store
+        for attempt in Retrying(
+            retry=retry_if_exception_type(StoreAway),
+            stop=stop_after_delay(STORE_PATIENCE_S),
+            wait=wait_exponential(multiplier=0.5, max=15),
+            before_sleep=lambda state: on_wait(f"{state.outcome.exception() if state.outcome else ''}: waiting for it"),
+            reraise=True,
+        ):
+            with attempt:
+                store.migrate()
         return store
 
     def catalogue(self) -> Catalogue:

@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from http import HTTPStatus
 
 import httpx
@@ -17,7 +18,8 @@ from kexbench.api.app import create_app
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses
-from kexbench.store.port import StoreError
+from kexbench.store.port import StoreAway, StoreError
+from kexbench.wiring import Installation
 from tests.api.conftest import SECRET, AppTransport
 
 PASSWORD = "s3cret-w@rd"
@@ -67,6 +69,31 @@ def fault(request: pytest.FixtureRequest) -> Iterator[str]:
         yield address
         server.shutdown()
         serving.join()
+
+
+def test_a_server_that_does_not_answer_yet_is_waited_for_and_one_that_refuses_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Faulty) as server:
+        port = server.server_address[1]
+    monkeypatch.setenv("KEXBENCH_STORE_URL", "http://" + ADDRESS.format(password=QUOTED, port=port))
+    _Faulty.answer = REFUSED.format(length=0).encode()
+    waited: list[str] = []
+    with ExitStack() as stack:
+
+        def start(why: str) -> None:
+            waited.append(why)
+            server = stack.enter_context(socketserver.ThreadingTCPServer(("127.0.0.1", port), _Faulty))
+            serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+            serving.start()
+            stack.callback(serving.join)
+            stack.callback(server.shutdown)
+
+        with pytest.raises(StoreError, match="refuses the user name"):
+            Installation(Settings()).open_store(start)
+    assert waited == ["the ClickHouse server does not answer: waiting for it"]
+    with pytest.raises(StoreAway):
+        Installation(Settings()).open_store()
 
 
 def has_secret(text: str) -> bool:

@@ -85,7 +85,7 @@ class Service:
             raise ServiceUnavailable(
                 f"cannot listen on {host}:{port}: {error.strerror}; choose another --port"
             ) from None
-        self.store = installation.open_store()
+        self.store = installation.open_store(_log.warning if lasting else None)
         self.troubles = Troubles()
         for lost in restore(self.store, installation.run_folders()):
             _log.warning("%s", lost)

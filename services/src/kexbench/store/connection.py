@@ -19,7 +19,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from urllib3.exceptions import HTTPError  # what the client lets through when an answer is cut off
 
 from kexbench.store import rows
-from kexbench.store.port import StoreError
+from kexbench.store.port import StoreAway, StoreError
 
 _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
@@ -90,7 +90,7 @@ class Connection:
                 folder = self._dsn.removeprefix("chdb://")
                 raise StoreError(f"the store in {folder} {what}: {error}") from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
-            raise StoreError(_in_our_words(what, getattr(error, "code", None))) from None
+            raise _in_our_words(what, getattr(error, "code", None)) from None
 
     def _without_secrets(self, text: str) -> str:
         url = urlsplit(self._dsn)
@@ -149,10 +149,10 @@ class Connection:
             self._client.data_insert(context)
 
 
-def _in_our_words(what: str, code: int | None) -> str:
+def _in_our_words(what: str, code: int | None) -> StoreError:
     """What a reader may know of a fault of a server, from ClickHouse's own number for it."""
     if code is None:
-        return "the ClickHouse server does not answer"
+        return StoreAway("the ClickHouse server does not answer")
     if code in _REFUSED_LOGINS:
-        return "the ClickHouse server refuses the user name or the password of KEXBENCH_STORE_URL"
-    return f"the ClickHouse server {what} (error {code}); its text is in the log"
+        return StoreError("the ClickHouse server refuses the user name or the password of KEXBENCH_STORE_URL")
+    return StoreError(f"the ClickHouse server {what} (error {code}); its text is in the log")

@@ -29,6 +29,10 @@ class StoreError(Exception):
         self.remedy = remedy
 
 
+class StoreAway(StoreError):
+    """Nobody answers at the store's address; somebody may in a moment."""
+
+
 @dataclass(frozen=True)
 class HostKindRow:
     """`cpu_model` is what makes hosts comparable: the model, and how it is set (domain.hosts.kind_of)."""
