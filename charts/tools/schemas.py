@@ -68,7 +68,7 @@ def main() -> None:
     found: dict[str, Any] = {}
     for path in kubernetes.glob("api/openapi-spec/v3/*__v1_openapi.json"):
         found |= of_kubernetes(json.loads(path.read_text()))
-    for name in ("servicemonitors", "prometheusrules"):
+    for name in ("servicemonitors", "podmonitors", "prometheusrules"):
         path = operator / "example" / "prometheus-operator-crd" / f"monitoring.coreos.com_{name}.yaml"
         found |= of_definition(yaml.safe_load(path.read_text()))
     for file, schema in found.items():

@@ -1,18 +1,23 @@
 """The loop between the API and a cluster, with both in memory; the clock is the cluster's."""
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Event
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kexbench.api.bisection_models import WantedLine
+from kexbench.api.troubles import Troubles
 from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, ControlError, Dispatcher, Turn
+from kexbench.dispatcher.health import STALE_S, Health
+from kexbench.dispatcher.loop import EXPECTED
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView
@@ -30,6 +35,7 @@ class Stage:
 
     def __init__(self, run: Run = RUN) -> None:
         self.run = run
+        self.healths: dict[str, Health] = {}
         self.cluster = FakeCluster()
         self.cluster.nodes = {f"{name}-1": pool.node_selector for name, pool in POOLS.items()}
         self.control = FakeControl(lambda: self.cluster.now)
@@ -39,7 +45,15 @@ class Stage:
 
     def a_dispatcher(self, identity: str) -> Dispatcher:
         pools = tuple(POOLS.values())
-        return Dispatcher(self.control, self.cluster, pools, SETTINGS, identity, lambda: self.cluster.now)
+        troubles = Troubles(self.clock, EXPECTED)
+        health = self.healths[identity] = Health(troubles, self.seconds)
+        return Dispatcher(self.control, self.cluster, pools, SETTINGS, identity, self.clock, health, troubles)
+
+    def clock(self) -> datetime:
+        return self.cluster.now
+
+    def seconds(self) -> float:
+        return self.cluster.now.timestamp()
 
     def state(self) -> RunState:
         return self.control.view(self.run.run_id).state
@@ -476,3 +490,52 @@ def test_a_workflow_that_ends_in_a_stop_is_of_a_run_that_is_cancelled() -> None:
         stage.cluster.found[name] = replace(view, phase=Phase.FAILED)
     stage.tick()
     assert stage.state() is RunState.CANCELLED
+
+
+def test_what_is_wrong_is_logged_when_it_begins_and_when_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    stage = Stage()
+    with caplog.at_level(logging.INFO):
+        stage.tick(2)
+        stage.cluster.away = True
+        assert not any(stage.tick() for _ in range(20))
+        stage.cluster.away = False
+        assert stage.tick()
+    told = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert told == [
+        "looking: listing workflows: connection refused remedy: is the API server up?",
+        "looking: works again",
+    ]
+    assert not any(record.exc_info for record in caplog.records)
+
+
+def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs() -> None:
+    stage = Stage()
+    health = stage.healths["one"]
+    stage.cluster.away = True
+    waits: list[float] = []
+
+    class Ending(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            assert timeout is not None
+            waits.append(timeout)
+            stage.pass_s(timeout)
+            if len(waits) == 40:
+                stage.cluster.away = False
+                self.set()
+            return self.is_set()
+
+    ending = Ending()
+    stage.dispatcher.run(ending)
+    assert sum(waits) > STALE_S, "others were away for longer than it may hang"
+    assert health.lives
+    stage.pass_s(STALE_S)
+    assert not health.lives
+    with health.served(0) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        assert client.get("/healthz").status_code == 503
+        health.looked(answered=True)
+        assert client.get("/healthz").status_code == 200
+        text = client.get("/metrics").text
+        assert client.get("/else").status_code == 404
+    assert 'kexbench_dispatcher_rounds_total{result="failed"} 40.0' in text
+    assert 'kexbench_dispatcher_rounds_total{result="answered"} 1.0' in text
+    assert "kexbench_dispatcher_troubles 1.0" in text

@@ -46,11 +46,16 @@ enableServiceLinks: false
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with $root.Values.pods.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 securityContext:
   runAsNonRoot: true
+  {{- if not $root.Values.pods.userFromPlatform }}
   runAsUser: {{ $user }}
   runAsGroup: {{ $user }}
   fsGroup: {{ $user }}
+  {{- end }}
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile:
     type: RuntimeDefault
@@ -66,6 +71,61 @@ tolerations:
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end -}}
+
+{{/*
+What the site wants of every container, as JSON lists: env, mounts, volumes. What tools read certificates from is named
+by each of its names. Kubernetes is asked without the proxy, whose address every pod knows.
+*/}}
+{{- define "kexbench.siteEnv" -}}
+{{- $pods := .Values.pods -}}
+{{- $env := list -}}
+{{- if $pods.caBundle.configMap -}}
+{{- range list "SSL_CERT_FILE" "REQUESTS_CA_BUNDLE" "CURL_CA_BUNDLE" "GIT_SSL_CAINFO" "CARGO_HTTP_CAINFO" -}}
+{{- $env = append $env (dict "name" . "value" "/etc/kexbench/ca/ca.crt") -}}
+{{- end -}}
+{{- end -}}
+{{- $proxied := list -}}
+{{- with $pods.proxy.http }}{{ $proxied = concat $proxied (list (dict "name" "HTTP_PROXY" "value" .) (dict "name" "http_proxy" "value" .)) }}{{ end -}}
+{{- with $pods.proxy.https }}{{ $proxied = concat $proxied (list (dict "name" "HTTPS_PROXY" "value" .) (dict "name" "https_proxy" "value" .)) }}{{ end -}}
+{{- if $proxied -}}
+{{- $apiHost := list -}}
+{{- with .Values.jobs.apiUrl }}{{ $apiHost = list (urlParse .).hostname }}{{ end -}}
+{{- $no := concat (list "localhost" "127.0.0.1" "::1" ".svc" ".cluster.local" "$(KUBERNETES_SERVICE_HOST)") $apiHost $pods.proxy.except | join "," -}}
+{{- $env = concat $env $proxied (list (dict "name" "NO_PROXY" "value" $no) (dict "name" "no_proxy" "value" $no)) -}}
+{{- end -}}
+{{- concat $env $pods.env | default list | toJson -}}
+{{- end -}}
+
+{{- define "kexbench.siteMounts" -}}
+{{- $ca := list -}}
+{{- if .Values.pods.caBundle.configMap }}{{ $ca = list (dict "name" "site-ca" "mountPath" "/etc/kexbench/ca" "readOnly" true) }}{{ end -}}
+{{- concat $ca .Values.pods.volumeMounts | default list | toJson -}}
+{{- end -}}
+
+{{- define "kexbench.siteVolumes" -}}
+{{- $ca := list -}}
+{{- with .Values.pods.caBundle }}
+{{- if .configMap }}{{ $ca = list (dict "name" "site-ca" "configMap" (dict "name" .configMap "items" (list (dict "key" .key "path" "ca.crt")))) }}{{ end -}}
+{{- end -}}
+{{- concat $ca .Values.pods.volumes | default list | toJson -}}
+{{- end -}}
+
+{{/* The same for the pods of jobs, which the dispatcher has made. */}}
+{{- define "kexbench.jobPods" -}}
+apiVersion: kexbench.dev/v1
+kind: JobPods
+env: {{ include "kexbench.siteEnv" . }}
+volumes: {{ include "kexbench.siteVolumes" . }}
+volumeMounts: {{ include "kexbench.siteMounts" . }}
+priorityClassName: {{ .Values.jobs.priorityClassName | quote }}
+userFromPlatform: {{ .Values.pods.userFromPlatform }}
+pendingSeconds: {{ .Values.jobs.pendingSeconds }}
+{{- end -}}
+
+{{/* A JSON list as the items of a YAML list; nothing where it is empty. */}}
+{{- define "kexbench.items" -}}
+{{- with fromJsonArray . }}{{ toYaml . }}{{ end -}}
 {{- end -}}
 
 {{- define "kexbench.containerSecurity" -}}
@@ -196,7 +256,7 @@ KEXBENCH_PUBLIC_URL. */}}
 
 {{/* Pods start anew when what they read at their start has changed. */}}
 {{- define "kexbench.configChecksum" -}}
-kexbench.dev/config: {{ list (toYaml .Values.pools) (toYaml .Values.repositories) (toYaml .Values.channels) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
+kexbench.dev/config: {{ list (include "kexbench.jobPods" .) (toYaml .Values.pools) (toYaml .Values.repositories) (toYaml .Values.channels) (.Values.catalogue | default (.Files.Get "files/libraries.yaml")) | join "\n" | sha256sum }}
 {{- end -}}
 
 {{- define "kexbench.egressDns" -}}

@@ -53,6 +53,10 @@ class Settings(BaseSettings):
     cluster_namespace: str = Field("kexbench-jobs", description="where a cluster's jobs run")
     api_url: str | None = Field(None, description="the API of a cluster, as pods and people reach it")
     token_file: Path | None = Field(None, description="the token that proves who asks the API of a cluster")
+    job_pods: Path | None = Field(None, description="what a cluster's site wants of the pods of jobs")
+    dispatcher_port: int | None = Field(
+        None, ge=0, le=65535, description="where the dispatcher answers /healthz and /metrics; default: nowhere"
+    )
     runner_image: str | None = None
     builder_image: str | None = None
     image_pull_policy: str = "IfNotPresent"

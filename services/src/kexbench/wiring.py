@@ -23,6 +23,7 @@ from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.channels import ConfiguredChannel, read_channels
 from kexbench.planning.documents import DocumentError, Fault
+from kexbench.planning.job_pods import JobPods, read_job_pods
 from kexbench.planning.plan import make_plan
 from kexbench.planning.pools import read_pools
 from kexbench.planning.repositories import read_repositories
@@ -64,6 +65,11 @@ class Installation:
         """Those of the cluster; none where this machine measures by itself. Raises DocumentError."""
         path = self.settings.pools
         return read_pools(_text(path), str(path)) if path else ()
+
+    def job_pods(self) -> JobPods:
+        """What this site wants of the pods of jobs. Raises DocumentError."""
+        path = self.settings.job_pods
+        return read_job_pods(_text(path), str(path)) if path else JobPods()
 
     def repositories(self) -> tuple[Repository, ...]:
         """Those that are watched. Raises DocumentError."""

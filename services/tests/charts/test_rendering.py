@@ -16,6 +16,7 @@ import yaml
 
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.channels import read_channels
+from kexbench.planning.job_pods import JobPods, read_job_pods
 from kexbench.planning.repositories import read_repositories
 from kexbench.settings import Settings
 from tests.charts.test_chart import CHART, ROOT
@@ -24,12 +25,13 @@ EXAMPLES = sorted((CHART / "ci").glob("*.yaml"))
 NAMESPACE, JOBS = "kexbench", "kexbench-jobs"
 RIGHTS = {
     ("ClusterRole", None): {"tokenreviews: create", "nodes: get list"},
-    ("Role", NAMESPACE): {"leases: create get update"},
+    ("Role", NAMESPACE): {"leases: create get update", "serviceaccounts: get"},
     ("Role", JOBS): {
         "pods: get",
         "workflows: create get list watch patch delete",
         "cronworkflows: create list patch delete",
         "pods: get list watch",
+        "serviceaccounts: get",
         "workflowtaskresults: create patch",
     },
 }
@@ -123,6 +125,24 @@ def test_every_binding_is_of_a_role_and_an_account_that_the_chart_makes(tools: T
             assert (subject["namespace"], subject["name"]) in accounts
     for pod in pods(objects):
         assert (NAMESPACE, pod["spec"]["serviceAccountName"]) in accounts
+
+
+@every_example
+def test_what_the_site_wants_of_the_pods_of_jobs_is_what_the_dispatcher_reads(tools: Tools, example: Path) -> None:
+    (told,) = (
+        found["data"] for found in of_kind(tools.render(example), "ConfigMap") if "job-pods.yaml" in found["data"]
+    )
+    site = read_job_pods(told["job-pods.yaml"], "job-pods.yaml")
+    if example.stem != "real-site":
+        assert site == JobPods()
+        return
+    assert {one["name"] for one in site.env} >= {"SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "TZ"}
+    assert [one["name"] for one in site.volumes] == [one["name"] for one in site.volume_mounts] == ["site-ca", "krb5"]
+    assert (site.priority_class_name, site.user_from_platform, site.pending_seconds) == (
+        "kexbench-measuring",
+        True,
+        7200,
+    )
 
 
 @every_example

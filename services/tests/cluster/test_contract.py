@@ -12,10 +12,13 @@ import pytest
 from lightkube import Client, KubeConfig
 from lightkube.models.core_v1 import Container, PodSpec
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Namespace, Pod
+from lightkube.resources.coordination_v1 import Lease
+from lightkube.resources.core_v1 import Namespace, Pod, ServiceAccount
+from tenacity import Retrying, stop_after_delay, wait_fixed
 
 from kexbench.execution.argo.cluster import ClusterError
-from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
+from kexbench.execution.argo.lightkube_cluster import Accounts, LightkubeCluster
+from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import run_workflows
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.contract import LABELS, ClusterContract
@@ -53,6 +56,30 @@ class TestLightkubeCluster(ClusterContract):
         bed = RealBed(cluster_config, namespace)
         with closing(bed.cluster):
             yield bed
+
+
+def test_what_a_dispatcher_made_goes_with_the_accounts_of_its_release(cluster_config: Path, namespace: str) -> None:
+    """As `helm uninstall` deletes them."""
+    run = a_cluster_run()
+    settings = replace(SETTINGS, namespace=namespace)
+    accounts = Accounts(of_jobs="job", of_lease="dispatcher")
+    with (
+        closing(Client(config=KubeConfig.from_file(cluster_config), namespace=namespace)) as client,
+        closing(LightkubeCluster.connect(namespace, namespace, cluster_config, accounts)) as cluster,
+    ):
+        for name in ("job", "dispatcher"):
+            client.create(ServiceAccount(metadata=ObjectMeta(name=name)))
+        cluster.submit(run_workflows(run, 1, run.plan.jobs, POOLS, settings)[0])
+        cluster.apply_cron(cron_workflow("nightly", "0 3 * * *", settings))
+        assert cluster.hold_lease("dispatcher", "one")
+        assert cluster.workflows(LABELS)
+        for name in ("job", "dispatcher"):
+            client.delete(ServiceAccount, name)
+        for attempt in Retrying(stop=stop_after_delay(90), wait=wait_fixed(1), reraise=True):
+            with attempt:
+                assert cluster.workflows(LABELS) == ()
+                assert cluster.cron_workflows() == {}
+                assert list(client.list(Lease)) == []
 
 
 def test_what_kubernetes_refuses_is_told_with_what_to_do(cluster_config: Path) -> None:

@@ -24,8 +24,14 @@ class Trouble:
 class Troubles:
     """Safe for threads: each part is written by its own loop, and a reader gets a copy."""
 
-    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        expected: tuple[type[Exception], ...] = (StoreError,),
+    ) -> None:
+        """`expected` errors say in one line what is wrong; anything else is a fault of this program."""
         self._clock = clock
+        self._expected = expected
         self._parts: dict[str, Trouble] = {}
 
     @contextmanager
@@ -35,18 +41,23 @@ class Troubles:
             yield
         except Exception as error:
             before = self._parts.get(part)
-            reason = reason_of(error)
+            expected = isinstance(error, self._expected)
+            reason = _line(error) if expected else reason_of(error)
             self._parts[part] = Trouble(part, before.since if before else self._clock(), reason)
             if before is None or before.reason != reason:
-                # The store says in one line what is wrong with it; anything else is a fault of this program.
-                _log.warning("%s: %s", part, reason, exc_info=not isinstance(error, StoreError))
+                _log.warning("%s: %s", part, reason, exc_info=not expected)
         else:
-            self._parts.pop(part, None)
+            self.forget(part)
 
     def add(self, part: str, reason: str) -> None:
         """A trouble that lasts as long as this process: somebody has to do something about it."""
         before = self._parts.get(part)
         self._parts[part] = Trouble(part, self._clock(), f"{before.reason} {reason}" if before else reason)
+
+    def forget(self, part: str) -> None:
+        """The part works, or is no more."""
+        if self._parts.pop(part, None):
+            _log.warning("%s: works again", part)
 
     def now(self) -> list[Trouble]:
         return sorted(self._parts.copy().values(), key=lambda trouble: trouble.part)
@@ -54,5 +65,8 @@ class Troubles:
 
 def reason_of(error: Exception) -> str:
     """In one line: what a fault of the store says, and of any other its kind too."""
-    text = " ".join(str(error).split())
-    return text if isinstance(error, StoreError) else f"{type(error).__name__}: {text}"
+    return _line(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {_line(error)}"
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -3,10 +3,10 @@
 import logging
 import signal
 import socket
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from threading import Event
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
@@ -15,6 +15,9 @@ from kexbench.cli.console import err
 from kexbench.settings import Settings
 from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
+
+if TYPE_CHECKING:
+    from kexbench.dispatcher.health import Health
 
 _PATIENCE_S = 20.0
 _log = logging.getLogger(__name__)
@@ -43,6 +46,8 @@ def dispatch(
     from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for client in ("httpx", "httpx2"):  # which tell every request, of which there are some every second
+        logging.getLogger(client).setLevel(logging.WARNING)
     settings = Settings()
     missing = [
         f"KEXBENCH_{name.upper()}"
@@ -57,7 +62,10 @@ def dispatch(
     identity = f"{socket.gethostname()}-{uuid4()}"
     installation = Installation(settings)
     with (
-        dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as dispatcher,
+        dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as (
+            dispatcher,
+            health,
+        ),
         closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=_PATIENCE_S)) as api,
     ):
         control, outbox = ApiControl(api), notifier.ApiControl(api)
@@ -70,5 +78,13 @@ def dispatch(
         ending = Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, lambda *_: ending.set())
-        with watching(installation, control, _log.info), notifier.notifying(installation, outbox, _log.info):
+        with (
+            _served(health, settings.dispatcher_port),
+            watching(installation, control, _log.info),
+            notifier.notifying(installation, outbox, _log.info),
+        ):
             dispatcher.run(ending)
+
+
+def _served(health: "Health", port: int | None) -> AbstractContextManager[object]:
+    return nullcontext() if port is None else health.served(port)

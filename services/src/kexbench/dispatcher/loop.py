@@ -10,7 +10,9 @@ from datetime import datetime
 from threading import Event
 
 from kexbench.api.bisection_models import WantedLine
+from kexbench.api.troubles import Troubles
 from kexbench.dispatcher.control import Control, ControlError, Turn
+from kexbench.dispatcher.health import Health
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names, words
@@ -25,6 +27,8 @@ LEASE = "kexbench-dispatcher"
 INTERVAL_S = 5.0
 LONGEST_WAIT_S = 60.0
 """Between two tries while the API or Kubernetes is away."""
+EXPECTED = (ClusterError, ControlError)
+"""What the API and Kubernetes say when they do not do what they are asked."""
 _log = logging.getLogger(__name__)
 
 
@@ -37,8 +41,14 @@ class Dispatcher:
         settings: JobSettings,
         identity: str,
         clock: Callable[[], datetime],
+        health: Health | None = None,
+        troubles: Troubles | None = None,
     ) -> None:
         """`identity` is this process's, unlike that of every other."""
+        self._troubles = troubles or Troubles(clock, EXPECTED)
+        self._health = health or Health(self._troubles)
+        self._known: set[str] = set()
+        """The runs that were open the last time."""
         self._control = control
         self._cluster = cluster
         self._pools = {pool.name: pool for pool in pools}
@@ -51,7 +61,9 @@ class Dispatcher:
         end the lease is released, so that one that takes this one's place need not wait until it is over."""
         wait_s = INTERVAL_S
         while not ending.is_set():
-            wait_s = INTERVAL_S if self.once() else min(2 * wait_s, LONGEST_WAIT_S)
+            answered = self.once()
+            self._health.looked(answered=answered)
+            wait_s = INTERVAL_S if answered else min(2 * wait_s, LONGEST_WAIT_S)
             ending.wait(wait_s)
         try:
             self._cluster.release_lease(LEASE, self._identity)
@@ -60,16 +72,20 @@ class Dispatcher:
 
     def once(self) -> bool:
         """Look at every open run and at the schedules once and act, if the lease is ours. Whether everybody that was
-        asked answered."""
-        try:
-            if not self._holds_lease():
-                return True
-            turns = self._control.turns()
-            runs = sorted(self._control.open_runs(), key=lambda view: _place(turns, view))
-            pods = self._cluster.pods() if runs else ()
-        except (ClusterError, ControlError) as error:
-            _log.warning("%s", error)
-            return False
+        asked answered. What is wrong is logged when it begins, and when it is over."""
+        with self._troubles.guard("looking"):
+            return not self._holds_lease() or self._look()
+        return False
+
+    def _look(self) -> bool:
+        turns = self._control.turns()
+        runs = sorted(self._control.open_runs(), key=lambda view: _place(turns, view))
+        pods = self._cluster.pods() if runs else ()
+        open_runs = {view.run.run_id for view in runs}
+        for run_id in self._known - open_runs:
+            for part in _parts(run_id):
+                self._troubles.forget(part)
+        self._known = open_runs
         # A run that can't be looked after now holds up no other.
         seen = self._seen(runs, turns, pods)
         answered = [self._look_after(view, seen[run_id]) for view in runs if (run_id := view.run.run_id) in seen]
@@ -89,45 +105,36 @@ class Dispatcher:
         }
 
     def _looked_at(self, view: RunView, pods: Sequence[PodView]) -> Seen | None:
-        try:
+        with self._troubles.guard(_parts(view.run.run_id)[0]):
             return self._see(view, pods)
-        except (ClusterError, ControlError) as error:
-            _log.warning("run %s: %s", view.run.run_id, error)
-            return None
+        return None
 
     def _look_after(self, view: RunView, seen: Seen) -> bool:
         run_id = view.run.run_id
-        try:
-            for action in decide(view, seen, self._clock(), self._settings.pending_after_s):
+        with self._troubles.guard(_parts(run_id)[1]):
+            for action in decide(view, seen, self._clock(), self._settings.site.pending_seconds):
                 # What takes long may outlast the lease: another that holds it now acts instead.
                 if not self._holds_lease():
                     return True
                 _log.info("run %s: %s", run_id, _told(action))
                 self._act(view, seen, action)
-        except (ClusterError, ControlError) as error:
-            _log.warning("run %s: %s", run_id, error)
-            return False
-        return True
+            return True
+        return False
 
     def _keep_bisections(self) -> bool:
-        try:
-            if not self._holds_lease():
-                return True
-            for wanted in self._control.advance_bisections():
-                self._look_for(wanted)
-        except (ClusterError, ControlError) as error:
-            _log.warning("bisections: %s", error)
-            return False
-        return True
+        with self._troubles.guard("bisections"):
+            if self._holds_lease():
+                for wanted in self._control.advance_bisections():
+                    self._look_for(wanted)
+            return True
+        return False
 
     def _keep_alerts(self) -> bool:
-        try:
+        with self._troubles.guard("alerts"):
             if self._holds_lease():
                 self._control.advance_alerts()
-        except (ClusterError, ControlError) as error:
-            _log.warning("alerts: %s", error)
-            return False
-        return True
+            return True
+        return False
 
     def _look_for(self, wanted: WantedLine) -> None:
         """Have the commits of a bisection found. They may have been told since they were asked for: then giving up
@@ -145,7 +152,7 @@ class Dispatcher:
             self._control.give_up_line(wanted, words.no_line(known[0]))
 
     def _keep_schedules(self) -> bool:
-        try:
+        with self._troubles.guard("schedules"):
             for action in decide_crons(self._control.schedules(), self._cluster.cron_workflows(), self._settings):
                 if not self._holds_lease():
                     return True
@@ -156,10 +163,8 @@ class Dispatcher:
                     case DeleteCron(name):
                         _log.info("deleting cron workflow %s", name)
                         self._cluster.delete_cron(name)
-        except (ClusterError, ControlError) as error:
-            _log.warning("schedules: %s", error)
-            return False
-        return True
+            return True
+        return False
 
     def _holds_lease(self) -> bool:
         return self._cluster.hold_lease(LEASE, self._identity)
@@ -200,6 +205,11 @@ class Dispatcher:
             case Record(state, detail, unbuilt):
                 event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail, unbuilt=unbuilt)
                 self._control.record(run.run_id, event)
+
+
+def _parts(run_id: str) -> tuple[str, str]:
+    """What may be wrong with a run: looking at it, and acting on it."""
+    return f"looking at run {run_id}", f"acting on run {run_id}"
 
 
 def _place(turns: Sequence[Turn], view: RunView) -> int:

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 
+from kexbench.api.troubles import Troubles
 from kexbench.dispatcher.control import ApiControl
-from kexbench.dispatcher.loop import Dispatcher
-from kexbench.execution.argo.lightkube_cluster import LightkubeCluster
+from kexbench.dispatcher.health import Health
+from kexbench.dispatcher.loop import EXPECTED, Dispatcher
+from kexbench.execution.argo.lightkube_cluster import Accounts, LightkubeCluster
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.settings import Settings
 from kexbench.uplink import Uplink
@@ -16,8 +18,8 @@ from kexbench.wiring import Installation
 @contextmanager
 def dispatcher_of(
     settings: Settings, identity: str, clock: Callable[[], datetime], *, patience_s: float
-) -> Iterator[Dispatcher]:
-    """`identity` is this process's. Raises ClusterError and, for wrong pools, DocumentError."""
+) -> Iterator[tuple[Dispatcher, Health]]:
+    """`identity` is this process's. Raises ClusterError and, for wrong pools or wishes of the site, DocumentError."""
     assert settings.api_url
     assert settings.token_file
     assert settings.runner_image
@@ -30,11 +32,15 @@ def dispatcher_of(
         image_pull_policy=settings.image_pull_policy,
         job_service_account=settings.job_service_account,
         builder_service_account=settings.builder_service_account,
+        site=Installation(settings).job_pods(),
     )
     pools = Installation(settings).pools()
-    lease_namespace = settings.dispatcher_service_account.partition(":")[0]
+    lease_namespace, _, own_account = settings.dispatcher_service_account.partition(":")
+    accounts = Accounts(of_jobs=settings.job_service_account, of_lease=own_account)
     with (
-        closing(LightkubeCluster.connect(settings.cluster_namespace, lease_namespace)) as cluster,
+        closing(LightkubeCluster.connect(settings.cluster_namespace, lease_namespace, accounts=accounts)) as cluster,
         closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=patience_s)) as api,
     ):
-        yield Dispatcher(ApiControl(api), cluster, pools, jobs, identity, clock)
+        troubles = Troubles(clock, EXPECTED)
+        health = Health(troubles)
+        yield Dispatcher(ApiControl(api), cluster, pools, jobs, identity, clock, health, troubles), health

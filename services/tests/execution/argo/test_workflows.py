@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from kexbench.execution.argo import names
+from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.schedules import cron_workflow
 from kexbench.execution.argo.workflows import (
     AROUND_MEASURING_S,
@@ -21,6 +23,7 @@ from kexbench.execution.argo.workflows import (
     line_workflow,
     run_workflows,
 )
+from kexbench.planning.job_pods import JobPods
 from tests.builders import assert_golden
 from tests.execution.argo.cases import AMD, ARM, POOLS, SETTINGS, a_cluster_run
 
@@ -29,23 +32,23 @@ KITS = (WantedKit("fake@1.1", "x86_64"), WantedKit("fake@1.0", "aarch64"), Wante
 Manifest = dict[str, Any]
 
 
-def of_run() -> tuple[Manifest, ...]:
+def of_run(settings: JobSettings = SETTINGS) -> tuple[Manifest, ...]:
     run = a_cluster_run()
-    return run_workflows(run, 1, run.plan.jobs, POOLS, SETTINGS)
+    return run_workflows(run, 1, run.plan.jobs, POOLS, settings)
 
 
-def of_kits() -> Manifest:
-    return kits_workflow("20260101-120000-0a0b0c0d", 1, KITS, POOLS, SETTINGS)
+def of_kits(settings: JobSettings = SETTINGS) -> Manifest:
+    return kits_workflow("20260101-120000-0a0b0c0d", 1, KITS, POOLS, settings)
 
 
-def of_line() -> Manifest:
+def of_line(settings: JobSettings = SETTINGS) -> Manifest:
     good, bad = (f"fake@git:https://example.org/fake.git#{name}" for name in ("v1", "main"))
-    return line_workflow("0123456789abcdef0123", 1, (good, bad), AMD, SETTINGS)
+    return line_workflow("0123456789abcdef0123", 1, (good, bad), AMD, settings)
 
 
-def of_schedule() -> Manifest:
+def of_schedule(settings: JobSettings = SETTINGS) -> Manifest:
     """The workflow that a schedule's CronWorkflow makes of itself."""
-    return {"spec": cron_workflow("nightly", "0 3 * * *", SETTINGS)["spec"]["workflowSpec"]}
+    return {"spec": cron_workflow("nightly", "0 3 * * *", settings)["spec"]["workflowSpec"]}
 
 
 def pod_templates(manifests: tuple[Manifest, ...]) -> Iterator[Manifest]:
@@ -62,6 +65,38 @@ def argos_containers(template: Manifest) -> list[Manifest]:
 
 def our_containers(template: Manifest) -> list[Manifest]:
     return [template["container"], *template.get("initContainers", [])]
+
+
+def test_what_a_site_wants_is_in_every_pod_and_changes_nothing_of_its_own() -> None:
+    site = JobPods.model_validate(
+        {
+            "env": [
+                {"name": "HTTPS_PROXY", "value": "http://proxy:3128"},
+                {"name": "KEXBENCH_API_URL", "value": "wrong"},
+            ],
+            "volumes": [{"name": "site-ca", "configMap": {"name": "site-ca"}}],
+            "volumeMounts": [{"name": "site-ca", "mountPath": "/etc/kexbench/ca", "readOnly": True}],
+            "priorityClassName": "measuring",
+            "userFromPlatform": True,
+        }
+    )
+    settings = replace(SETTINGS, site=site)
+    manifests = (*of_run(settings), of_kits(settings), of_line(settings), of_schedule(settings))
+    for manifest in manifests:
+        assert manifest["spec"]["podPriorityClassName"] == "measuring"
+        assert not {"runAsUser", "runAsGroup", "fsGroup"} & manifest["spec"]["securityContext"].keys()
+        assert manifest["spec"]["securityContext"]["runAsNonRoot"] is True
+    templates = list(pod_templates(manifests))
+    assert len(templates) >= 5
+    for template in templates:
+        assert "site-ca" in [volume["name"] for volume in template["volumes"]]
+        for container in our_containers(template):
+            told = {one["name"]: one.get("value") for one in container["env"]}  # as in a pod: the last one counts
+            assert told["HTTPS_PROXY"] == "http://proxy:3128"
+            assert told.get("KEXBENCH_API_URL") in (SETTINGS.api_url, "wrong")
+            if "KEXBENCH_TOKEN_FILE" in told:
+                assert told["KEXBENCH_API_URL"] == SETTINGS.api_url
+            assert {"name": "site-ca", "mountPath": "/etc/kexbench/ca", "readOnly": True} in container["volumeMounts"]
 
 
 def job_ids(manifests: tuple[Manifest, ...]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ from lightkube import Client, KubeConfig
 from lightkube.core.exceptions import ApiError, ConfigError
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.models.coordination_v1 import LeaseSpec
-from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.models.meta_v1 import ObjectMeta, OwnerReference
 from lightkube.operators import not_in
 from lightkube.resources.coordination_v1 import Lease
-from lightkube.resources.core_v1 import Node, Pod
+from lightkube.resources.core_v1 import Node, Pod, ServiceAccount
 from lightkube.types import PatchType
 
 from kexbench.execution.argo import names
@@ -35,24 +36,41 @@ _REMEDIES = {
 _GONE, _CONFLICT = 404, 409
 
 
+@dataclass(frozen=True)
+class Accounts:
+    """ServiceAccounts by their names, empty for none: of jobs, and of who holds leases, each in its namespace."""
+
+    of_jobs: str
+    of_lease: str
+
+
 class LightkubeCluster:
     """Implements Cluster."""
 
     def __init__(
-        self, client: Client, namespace: str, lease_namespace: str, clock: Callable[[], datetime] | None = None
+        self,
+        client: Client,
+        namespace: str,
+        lease_namespace: str,
+        clock: Callable[[], datetime] | None = None,
+        accounts: Accounts | None = None,
     ) -> None:
+        """What is made belongs to these accounts, so that Kubernetes deletes it with them."""
+        self._accounts = accounts
         self._client = client
         self._namespace = namespace
         self._lease_namespace = lease_namespace
         self._clock = clock or (lambda: datetime.now(UTC))
 
     @classmethod
-    def connect(cls, namespace: str, lease_namespace: str, kubeconfig: Path | None = None) -> "LightkubeCluster":
+    def connect(
+        cls, namespace: str, lease_namespace: str, kubeconfig: Path | None = None, accounts: Accounts | None = None
+    ) -> "LightkubeCluster":
         """By a kubeconfig; without one as the pod this runs in, or as KUBECONFIG says. Raises ClusterError."""
         with _telling("finding the cluster"):
             config = KubeConfig.from_file(kubeconfig) if kubeconfig else KubeConfig.from_env()
             client = Client(config=config, namespace=namespace, timeout=httpx2.Timeout(_TIMEOUT_S))
-            return cls(client, namespace, lease_namespace)
+            return cls(client, namespace, lease_namespace, accounts=accounts)
 
     def close(self) -> None:
         self._client.close()
@@ -61,7 +79,7 @@ class LightkubeCluster:
         name = manifest["metadata"]["name"]
         with _telling(f"submitting workflow {name}"):
             try:
-                self._client.create(_Workflow(**manifest), namespace=self._namespace)
+                self._client.create(_Workflow(**self._owned(manifest)), namespace=self._namespace)
             except ApiError as error:
                 if error.status.code != _CONFLICT:
                     raise
@@ -94,7 +112,7 @@ class LightkubeCluster:
     def apply_cron(self, manifest: Mapping[str, Any]) -> None:
         # Server-side, so that what Argo notes in the same object stays.
         with _telling(f"applying cron workflow {manifest['metadata']['name']}"):
-            self._client.apply(_CronWorkflow(**manifest), field_manager=_FIELD_MANAGER, force=True)
+            self._client.apply(_CronWorkflow(**self._owned(manifest)), field_manager=_FIELD_MANAGER, force=True)
 
     def delete_cron(self, name: str) -> None:
         with _telling(f"deleting cron workflow {name}"), _gone_is_fine():
@@ -136,6 +154,25 @@ class LightkubeCluster:
                 if error.status.code not in (_GONE, _CONFLICT):
                     raise
 
+    def _owned(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        account = self._accounts.of_jobs if self._accounts else ""
+        owners = self._owners(account, self._namespace)
+        return {**manifest, "metadata": {**manifest["metadata"], **({"ownerReferences": owners} if owners else {})}}
+
+    def _owners(self, account: str, namespace: str) -> list[dict[str, Any]]:
+        """The account as it is now: of an owner that was made anew, Kubernetes knows none by the former uid."""
+        if not account:
+            return []
+        try:
+            metadata = self._client.get(ServiceAccount, account, namespace=namespace).metadata
+        except ApiError as error:
+            if error.status.code != _GONE:
+                raise
+            return []
+        assert metadata is not None
+        assert metadata.uid is not None
+        return [{"apiVersion": "v1", "kind": "ServiceAccount", "name": account, "uid": metadata.uid}]
+
     def _take(self, name: str, identity: str) -> bool:
         # Kubernetes reads moments of a lease only with their microseconds, and whole seconds are written without.
         now = self._clock().replace(microsecond=1)
@@ -144,9 +181,10 @@ class LightkubeCluster:
         except ApiError as error:
             if error.status.code != _GONE:
                 raise
-            self._client.create(
-                Lease(metadata=ObjectMeta(name=name), spec=_ours(identity, now)), namespace=self._lease_namespace
-            )
+            account = self._accounts.of_lease if self._accounts else ""
+            owners = [OwnerReference(**owner) for owner in self._owners(account, self._lease_namespace)]
+            metadata = ObjectMeta(name=name, ownerReferences=owners)
+            self._client.create(Lease(metadata=metadata, spec=_ours(identity, now)), namespace=self._lease_namespace)
             return True
         held = lease.spec or LeaseSpec()
         if held.holderIdentity not in (None, "", identity) and not _is_over(held, now):

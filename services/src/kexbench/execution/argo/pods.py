@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from hera.workflows import models as argo
@@ -10,6 +10,7 @@ from hera.workflows.models.io.k8s.api.core import v1
 
 from kexbench.domain.pools import Pool
 from kexbench.execution.argo import names
+from kexbench.planning.job_pods import JobPods
 
 HOME = "/var/lib/kexbench"
 USER = 65_532
@@ -37,8 +38,7 @@ class JobSettings:
     job_service_account: str = "kexbench-job"
     builder_service_account: str = "kexbench-builder"
     audience: str = "kexbench"
-    pending_after_s: int = 900
-    """So long a pod may wait for a node or an image before its run is given up."""
+    site: JobPods = field(default_factory=JobPods)
     executor_cpu: str = "100m"
     executor_memory: str = "128Mi"
     """Of each of Argo's own two containers."""
@@ -104,11 +104,14 @@ def _agent(
         "image": image,
         "image_pull_policy": settings.image_pull_policy,
         "command": ["python3", "-m", "kexbench.agent", *arguments],
-        "env": [v1.EnvVar(name=name, value=value) for name, value in environment.items()] + _told_by_kubernetes(),
+        # The site's first, so that it changes nothing of ours.
+        "env": [v1.EnvVar.model_validate(one) for one in settings.site.env]
+        + [v1.EnvVar(name=name, value=value) for name, value in environment.items()]
+        + _told_by_kubernetes(),
         "resources": resources,
         "security_context": _confined(read_only=True),
         "termination_message_policy": "FallbackToLogsOnError",
-        "volume_mounts": mounts,
+        "volume_mounts": mounts + [v1.VolumeMount.model_validate(one) for one in settings.site.volume_mounts],
     }
 
 
@@ -131,6 +134,7 @@ def volumes(disk: str, settings: JobSettings) -> list[v1.Volume]:
         _empty("scratch", SCRATCH_DISK),
         v1.Volume(name="token", projected=_projected([v1.VolumeProjection(service_account_token=token)])),
         v1.Volume(name="argo-token", projected=_projected(_kubernetes_access())),
+        *(v1.Volume.model_validate(one) for one in settings.site.volumes),
     ]
 
 
@@ -151,12 +155,14 @@ def placement(pool: Pool) -> dict[str, object]:
     }
 
 
-def pod_security() -> v1.PodSecurityContext:
+def pod_security(settings: JobSettings) -> v1.PodSecurityContext:
+    """As the restricted Pod Security standard has it; where the platform gives user ids, none is named."""
+    user = None if settings.site.user_from_platform else USER
     return v1.PodSecurityContext(
         run_as_non_root=True,
-        run_as_user=USER,
-        run_as_group=USER,
-        fs_group=USER,
+        run_as_user=user,
+        run_as_group=user,
+        fs_group=user,
         seccomp_profile=v1.SeccompProfile(type="RuntimeDefault"),
     )
 

@@ -1,0 +1,81 @@
+"""What a dispatcher tells the kubelet and Prometheus. Whether it lives says nothing of the API and of Kubernetes: where
+one of them is away, a restart of this process helps nobody."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, generate_latest
+
+from kexbench.api.troubles import Troubles
+
+STALE_S = 900.0
+"""A round takes seconds, or as long as others keep it waiting: each of its requests ends after a minute."""
+
+
+class Health:
+    """Of one dispatcher; `clock` tells seconds that never go back."""
+
+    def __init__(self, troubles: Troubles, clock: Callable[[], float] = time.monotonic) -> None:
+        self._troubles = troubles
+        self._clock = clock
+        self._looked_at = clock()
+        self._registry = CollectorRegistry()
+        words = "Rounds of looking at everything that is open, by whether all that were asked answered."
+        self._rounds = Counter("kexbench_dispatcher_rounds", words, ["result"], registry=self._registry)
+        for result in ("answered", "failed"):
+            self._rounds.labels(result)  # told as 0 from the start, so that the first one is an increase
+        words = "Parts of the dispatcher that do not work now."
+        Gauge("kexbench_dispatcher_troubles", words, registry=self._registry).set_function(
+            lambda: len(self._troubles.now())
+        )
+
+    def looked(self, *, answered: bool) -> None:
+        """A round is over."""
+        self._looked_at = self._clock()
+        self._rounds.labels("answered" if answered else "failed").inc()
+
+    @property
+    def lives(self) -> bool:
+        return self._clock() - self._looked_at < STALE_S
+
+    def answer(self, path: str) -> tuple[HTTPStatus, str, bytes]:
+        """Status, content type and body."""
+        if path == "/metrics":
+            return HTTPStatus.OK, CONTENT_TYPE_LATEST, generate_latest(self._registry)
+        if path == "/healthz":
+            status = HTTPStatus.OK if self.lives else HTTPStatus.SERVICE_UNAVAILABLE
+            return status, "text/plain; charset=utf-8", status.phrase.encode()
+        return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", b"there are /healthz and /metrics"
+
+    @contextmanager
+    def served(self, port: int) -> Iterator[int]:
+        """In a thread, for as long as the context lasts; port 0 takes any. Raises OSError."""
+        answer = self.answer
+
+        class Handler(BaseHTTPRequestHandler):
+            timeout = 10.0
+
+            def do_GET(self) -> None:
+                status, kind, body = answer(self.path)
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                """Nothing: probes ask every few seconds."""
+
+        # The kubelet and Prometheus ask the pod's address; what is told is no secret.
+        with ThreadingHTTPServer(("", port), Handler) as server:
+            thread = threading.Thread(target=server.serve_forever, name="health")
+            thread.start()
+            try:
+                yield server.server_address[1]
+            finally:
+                server.shutdown()
+                thread.join()

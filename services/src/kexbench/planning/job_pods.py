@@ -1,0 +1,37 @@
+"""What a site wants of every pod of a job (`kind: JobPods`): read, with every fault at its place."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from kexbench.planning.documents import DocumentError, parse_document, validate
+from kexbench.planning.written import Written
+
+_Kubernetes = Annotated[list[dict[str, Any]], Field(max_length=100)]
+PENDING_SECONDS = 900
+
+
+class JobPods(Written):
+    """Beside what the pods of jobs and kit builds have of their own."""
+
+    api_version: Literal["kexbench.dev/v1"] = "kexbench.dev/v1"
+    kind: Literal["JobPods"] = "JobPods"
+    env: Annotated[_Kubernetes, Field(description="as in a container; scripts that build sources see it too")] = Field(
+        default_factory=list
+    )
+    volumes: Annotated[_Kubernetes, Field(description="as in a pod")] = Field(default_factory=list)
+    volume_mounts: Annotated[_Kubernetes, Field(description="as in a container")] = Field(default_factory=list)
+    priority_class_name: Annotated[str, Field(max_length=253)] = ""
+    user_from_platform: Annotated[bool, Field(description="name no user id: the platform gives one")] = False
+    pending_seconds: Annotated[
+        int,
+        Field(ge=10, le=7 * 24 * 3600, description="how long a pod may wait for a node or an image; then its run ends"),
+    ] = PENDING_SECONDS
+
+
+def read_job_pods(text: str, file: str) -> JobPods:
+    """Raises DocumentError with every fault."""
+    written, faults = validate(parse_document(text, file), JobPods)
+    if written is None or faults:
+        raise DocumentError(file, faults)
+    return written
