@@ -1,7 +1,15 @@
 """Numbers and names as people read them."""
 
+from io import StringIO
+
+from rich.console import Console
+
 from kexbench.api.models import Estimate
+from kexbench.api.queue_models import QueueEntry, QueueView
+from kexbench.cli.queue import queue_table
 from kexbench.cli.words import by_library, duration_words, percent, rate_text
+from kexbench.domain.runs import RunState, Trigger
+from tests.builders import NOON
 
 
 def test_a_cost_is_read_as_a_rate_with_the_half_width_of_its_interval() -> None:
@@ -21,3 +29,29 @@ def test_versions_are_gathered_by_library_in_the_order_they_came() -> None:
     assert by_library(["openssl 3.5.7", "gnutls 3.8.9", "openssl 3.0.19", "gnutls 3.8.9"]) == (
         "openssl 3.5.7, 3.0.19; gnutls 3.8.9"
     )
+
+
+def test_the_queue_says_what_a_run_waits_for() -> None:
+    entry = QueueEntry(
+        run_id="r",
+        spec_name="nightly",
+        trigger=Trigger.SCHEDULE,
+        priority=4,
+        state=RunState.BUILDING,
+        detail="waits for run q, which has the nodes",
+        queued_at=NOON,
+        spec_begun_at=None,
+        pools=["epyc"],
+        invocations_planned=10,
+        invocations_stored=0,
+        left_s=60,
+        wait_s=None,
+        superseded_by=None,
+    )
+    console = Console(file=StringIO(), width=160)
+    console.print(queue_table(QueueView(runs=[entry]), NOON))
+    assert isinstance(console.file, StringIO)
+    told = console.file.getvalue()
+    assert "waits for run q, which has the nodes" in told
+    assert "being prepared" in told
+    assert "begun" not in told

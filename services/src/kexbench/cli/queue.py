@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from rich.table import Table
+from rich.text import Text
 
 from kexbench.api.queue_models import QueueEntry, QueueView
 from kexbench.cli.cluster import queue_api
@@ -25,7 +26,7 @@ ASKED_BY = {
 
 
 def queue(as_json: AsJson = False) -> None:
-    """Show what is measured and what waits, in the order it will be measured, and why.
+    """Show what is measured and what waits, in the order it will be measured, why, and what it waits for.
 
     Pull requests come first, then commits, what somebody asked for, schedules and backfills; among alike, specs take
     turns: next is the one whose last run began longest ago.
@@ -52,12 +53,15 @@ def queue_table(view: QueueView, now: datetime) -> Table:
         table.add_column(column, no_wrap=column not in ("spec", "why then"), overflow="fold")
     for entry in view.runs:
         takes = duration_words(entry.left_s)
-        table.add_row(entry.run_id, entry.spec_name, str(entry.state), takes, begins(entry), why(entry, now))
+        told = "\n".join(filter(None, [why(entry, now), entry.detail]))
+        table.add_row(entry.run_id, entry.spec_name, str(entry.state), takes, begins(entry), Text(told))
     return table
 
 
 def begins(entry: QueueEntry) -> str:
     """When it is a run's turn."""
+    if entry.state is RunState.BUILDING:
+        return "being prepared"
     if entry.state is not RunState.QUEUED:
         return "begun"
     if entry.wait_s is None:

@@ -175,10 +175,12 @@ class Dispatcher:
         labels = names.labels_of(run.run_id, view.series)
         workflows = self._cluster.workflows(labels)
         waits = view.state in (RunState.QUEUED, RunState.BUILDING)
+        ours = [pod for pod in pods if labels.items() <= pod.labels.items()]
         return Seen(
             kits=self._control.known_kits(run.run_id) if waits else {},
             workflows=workflows,
-            pending=tuple(pod for pod in pods if pod.is_pending and labels.items() <= pod.labels.items()),
+            pending=tuple(pod for pod in ours if pod.is_pending),
+            disrupted=tuple(pod for pod in ours if pod.disruption),
             nodes={
                 pool: self._cluster.ready_nodes(self._pools[pool].node_selector)
                 for pool in run.plan.pools

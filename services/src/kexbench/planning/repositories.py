@@ -17,7 +17,9 @@ _URL = re.compile(r"(https?|ssh|git)://[^/@\s]*@?[^/\s]+/\S+|[A-Za-z0-9_.-]+@[A-
 
 def _cloned(url: str) -> str:
     if not _URL.fullmatch(url):
-        raise ValueError(f"'{url}' is not what git clones: give https://…, ssh://…, git@HOST:… or an absolute path")
+        raise ValueError(
+            f"'{url}' is not what git clones: give https://…, ssh://…, git://…, git@HOST:… or an absolute path"
+        )
     if re.match(r"https?://[^/@]*:[^/@]*@", url):
         raise ValueError("a password in an address is seen by many: name its file as passwordFile")
     return url

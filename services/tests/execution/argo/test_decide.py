@@ -57,13 +57,14 @@ class World:
     stored: Mapping[str, int] = field(default_factory=dict)
     waits_for: str | None = None
     superseded_by: str | None = None
+    disrupted: tuple[PodView, ...] = ()
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
         told = [
             RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), state=state, detail=detail)
             for second, (state, detail) in enumerate(events)
         ]
-        given_way = (self.waits_for, self.superseded_by)
+        given_way = (self.waits_for, self.superseded_by, self.disrupted)
         seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, *given_way)
         return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
 
@@ -427,9 +428,33 @@ def test_a_job_that_lost_its_node_is_told_while_it_is_tried_again() -> None:
     world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
     state, detail = world.told(STARTED)
     assert state is RUNNING
-    assert f"{ON_AMD[0].job_id} was lost (pod deleted) and is tried again, 1 of 2 times" in detail
+    why = "somebody deleted its pod, or its node is gone: pod deleted"
+    assert f"{ON_AMD[0].job_id} was lost ({why}) and is tried again, 1 of 2 times" in detail
     both = replace(world, workflows=(lost,)).told(STARTED)[1]
-    assert f"{ON_AMD[0].job_id}, {ON_AMD[1].job_id} were lost (pod deleted) and are tried again" in both
+    assert f"{ON_AMD[0].job_id}, {ON_AMD[1].job_id} were lost ({why}) and are tried again" in both
+
+
+@pytest.mark.parametrize(
+    ("message", "meaning"),
+    [
+        ("main: Error (exit code 143)", "somebody asked its pod to end"),
+        ("main: Error (exit code 3)", "somebody asked its pod to end"),
+        ("main: OOMKilled (exit code 137)", "it was killed, as for want of memory"),
+    ],
+)
+def test_a_lost_pod_is_told_with_what_its_number_means(message: str, meaning: str) -> None:
+    lost = of_jobs(Phase.RUNNING, message, retries=1)[0]
+    world = World(workflows=(replace(lost, tasks=lost.tasks[:1]),), stored=dict(ALL, **_none(ON_AMD)))
+    assert f"was lost ({meaning}: {message}) and is tried again" in world.told(STARTED)[1]
+
+
+def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
+    why = "EvictionByEvictionAPI: Eviction API: evicting"
+    pods = tuple(PodView(f"pod-{number}", {}, NOON, "node-1", is_pending=False, disruption=why) for number in (1, 2))
+    world = World(workflows=of_jobs(Phase.RUNNING), disrupted=pods)
+    state, detail = world.told(STARTED)
+    assert (state, detail) == (RUNNING, f"pod pod-1 and 1 more pod on node node-1 is being ended by Kubernetes: {why}")
+    assert world.decide([*STARTED, (state, detail)]) == ()
 
 
 def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -> None:
@@ -455,8 +480,8 @@ def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> Non
     assert world.told(STARTED) == (
         RunState.FAILED,
         (
-            f"2 jobs ({ids}) on amd-epyc-1: pod deleted: its node was lost or drained, 3 times: look at the node. "
-            "12 of 24 invocations are stored; resume the run to measure what is left"
+            f"2 jobs ({ids}) on amd-epyc-1: pod deleted: its pod was ended, 3 times: look who drains nodes or deletes "
+            "pods. 12 of 24 invocations are stored; resume the run to measure what is left"
         ),
     )
 

@@ -144,3 +144,19 @@ def test_a_pod_is_seen_with_its_node_and_whether_it_runs(phase: str) -> None:
 def test_a_pod_that_runs_has_no_trouble_though_one_of_its_containers_waits() -> None:
     waiting = {"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
     assert pod_view(a_pod(phase="Running", containerStatuses=[waiting])).reason == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [("True", "EvictionByEvictionAPI: Eviction API: evicting"), ("False", "")],
+)
+def test_a_pod_that_kubernetes_ends_says_why(status: str, told: str) -> None:
+    condition = {
+        "type": "DisruptionTarget",
+        "status": status,
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    metadata = {"name": "pod", "creationTimestamp": "2026-01-01T12:00:00Z"}
+    pod = {"metadata": metadata, "status": {"phase": "Running", "conditions": [condition]}}
+    assert pod_view(pod).disruption == told

@@ -67,6 +67,8 @@ class PodView:
     reason: str = ""
     """Why it is pending, such as Unschedulable or ImagePullBackOff; nothing where it is just being started."""
     message: str = ""
+    disruption: str = ""
+    """Why Kubernetes ends it, such as an eviction; nothing where it does not."""
 
 
 class Cluster(Protocol):

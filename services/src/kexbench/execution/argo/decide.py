@@ -65,6 +65,8 @@ class Seen:
     """The run that has the nodes this one would need; None where it is this one's turn."""
     superseded_by: str | None = None
     """A newer run that makes this one needless."""
+    disrupted: tuple[PodView, ...] = ()
+    """Pods of the series that Kubernetes is ending."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,8 @@ def _other_notes(found: _Situation) -> Iterator[str]:
     for workflow in found.open:
         if workflow.phase is Phase.UNSEEN and found.is_long_ago(workflow.created_at):
             yield words.unseen(workflow)
+    if found.seen.disrupted:
+        yield words.disrupted(found.seen.disrupted)
     tasks = [task for workflow in found.open for task in workflow.tasks]
     if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
         yield words.tried_again(retried)

@@ -45,6 +45,7 @@ def pod_view(pod: Object) -> PodView:
         is_pending=is_pending,
         reason=reason,
         message=message,
+        disruption=_disruption(status),
     )
 
 
@@ -94,6 +95,15 @@ def _troubles(status: Object) -> Iterator[tuple[str, str]]:
     for condition in status.get("conditions") or []:
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             yield condition.get("reason", ""), condition.get("message", "")
+
+
+def _disruption(status: Object) -> str:
+    """`EvictionByEvictionAPI: Eviction API: evicting`: what Kubernetes notes of a pod before it ends it
+    (https://kubernetes.io/docs/concepts/workloads/pods/disruptions/#pod-disruption-conditions)."""
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "DisruptionTarget" and condition["status"] == "True":
+            return ": ".join(filter(None, [condition.get("reason"), condition.get("message")]))
+    return ""
 
 
 def _phase(status: Object) -> Phase:

@@ -27,7 +27,18 @@ _REMEDIES = (
     (r"exit code 5\)", "the API refused it: look at the log of the API"),
     (r"OOMKilled|exit code 137\)", "it ran out of memory: give the pool more"),
     ("longer than the specified deadline|DeadlineExceeded", "it took far longer than estimated: raise maxDuration"),
-    (f"{LOST}|pod deleted", f"its node was lost or drained, {RETRIES + 1} times: look at the node"),
+    (
+        r"exit code 143\)|pod deleted",
+        f"its pod was ended, {RETRIES + 1} times: look who drains nodes or deletes pods",
+    ),
+    (LOST, f"its node was lost or drained, {RETRIES + 1} times: look at the node"),
+)
+
+_ENDED = (
+    # What a number, or a word of Argo's, means of a pod that was lost.
+    (r"exit code (3|143)\)", "somebody asked its pod to end"),
+    (r"exit code 137\)|OOMKilled", "it was killed, as for want of memory"),
+    ("pod deleted", "somebody deleted its pod, or its node is gone"),
 )
 
 
@@ -110,12 +121,25 @@ def waits(pods: Sequence[PodView], pool: str) -> str:
     return f"{told}. Look at pod {pod.name}"
 
 
+def _why_lost(message: str) -> str:
+    """What Argo says of a pod that was lost, and what that means where it is a number."""
+    meaning = next((meaning for pattern, meaning in _ENDED if re.search(pattern, message)), "")
+    return f"{meaning}: {_said(message)}" if meaning else _said(message)
+
+
 def tried_again(tasks: Sequence[TaskView]) -> str:
     """Of tasks, at least one, that are tried again."""
     if len(tasks) > 1:
-        return f"{_some(task.of for task in tasks)} were lost ({_said(tasks[0].message)}) and are tried again"
+        return f"{_some(task.of for task in tasks)} were lost ({_why_lost(tasks[0].message)}) and are tried again"
     (task,) = tasks
-    return f"{task.of} was lost ({_said(task.message)}) and is tried again, {task.retries} of {RETRIES} times"
+    return f"{task.of} was lost ({_why_lost(task.message)}) and is tried again, {task.retries} of {RETRIES} times"
+
+
+def disrupted(pods: Sequence[PodView]) -> str:
+    """Of pods, at least one, that Kubernetes ends."""
+    pod = pods[0]
+    more = f" and {_count(len(pods) - 1, 'more pod')}" if len(pods) > 1 else ""
+    return f"pod {pod.name}{more} on node {pod.node} is being ended by Kubernetes: {_said(pod.disruption)}"
 
 
 def nodes_away(nodes: Sequence[str], tasks: Sequence[str]) -> str:
