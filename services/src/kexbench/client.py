@@ -11,9 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words
-from kexbench.api.lab_models import Qualifications
 from kexbench.api.models import StoredInvocation
-from kexbench.api.run_models import RunDetail, RunPage
 from kexbench.api.tokens import sign_role_token, sign_run_token
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.folder import RunFolder
@@ -58,21 +56,12 @@ class ApiClient:
             base_url=address.url + API_PREFIX, timeout=_TIMEOUT_S, trust_env=False, verify=NO_CERTIFICATES
         )
 
-    def runs(self, limit: int) -> RunPage:
-        return RunPage.model_validate_json(self._get("/runs", limit=limit).content)
+    def json(self, path: str) -> Any:
+        return self._get(path).json()
 
-    def run(self, run_id: str, metric: str) -> RunDetail:
-        return RunDetail.model_validate_json(self._get(f"/runs/{run_id}", metric=metric).content)
-
-    def qualifications(self, invocations: int) -> Qualifications:
-        """Of the host kind measured last, for comparisons of so many invocations."""
-        return Qualifications.model_validate_json(self._get("/qualifications", invocations=invocations).content)
-
-    def json(self, path: str, **query: Any) -> Any:
-        return self._get(path, **query).json()
-
-    def export(self, **query: Any) -> Iterator[bytes]:
-        with self._http.stream("GET", "/export", params={k: v for k, v in query.items() if v}) as response:
+    def stream(self, path: str) -> Iterator[bytes]:
+        """An answer piece by piece, as it comes."""
+        with self._http.stream("GET", path) as response:
             if not response.is_success:
                 response.read()
                 _check(response)
@@ -119,8 +108,8 @@ class ApiClient:
     def close(self) -> None:
         self._http.close()
 
-    def _get(self, path: str, **query: Any) -> httpx.Response:
-        return _check(self._http.get(path, params=query or None))  # an empty one would replace that of the path
+    def _get(self, path: str) -> httpx.Response:
+        return _check(self._http.get(path))
 
     def _of(self, run_id: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {sign_run_token(run_id, self._secret, now=datetime.now(UTC))}"}

@@ -74,7 +74,7 @@ def read_plan(
 
     def known(invocations: int) -> Qualifications:
         with reach_service(installation) as address:
-            return ApiClient(address).qualifications(invocations)
+            return ApiClient(address).get(Qualifications, f"/qualifications?invocations={invocations}")
 
     return resolved(text, str(spec), partial(make_plan, text, str(spec), catalogue, only=only), known), text
 

@@ -3,7 +3,8 @@
 import hashlib
 import os
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, TypeVar
@@ -40,8 +41,12 @@ def _trusted(url: str) -> ssl.SSLContext:
     return ssl.create_default_context() if url.startswith("https:") else NO_CERTIFICATES
 
 
+class NoToken(Exception):
+    """Nothing says who asks; the text says what is wrong with the token's file."""
+
+
 class Uplink:
-    """`say` is told when it has to wait. Raises Refused and Unreachable."""
+    """`say` is told when it has to wait. Raises Refused, Unreachable and NoToken."""
 
     def __init__(
         self,
@@ -52,6 +57,8 @@ class Uplink:
         patience_s: float = PATIENCE_S,
         longest_wait_s: float = LONGEST_WAIT_S,
     ) -> None:
+        self.page = f"{url.rstrip('/')}/runs/"
+        """Where runs can be looked at."""
         self._token_file = token_file
         self._say = say
         self._patience_s = patience_s
@@ -88,6 +95,21 @@ class Uplink:
             partial.unlink(missing_ok=True)
         return digest
 
+    def stream(self, path: str) -> Iterator[bytes]:
+        """An answer piece by piece, as it comes. One that breaks off raises httpx.TransportError: what was yielded by
+        then would come twice."""
+        with ExitStack() as open_answers:
+            response: httpx.Response | None = None
+            for attempt in self._retrying():
+                with attempt, ExitStack() as failed:
+                    response = failed.enter_context(self._http.stream("GET", path, headers=self._token()))
+                    if not response.is_success:
+                        response.read()
+                    _check(response)
+                    open_answers.push(failed.pop_all())
+            assert response is not None, "the last attempt raised otherwise"
+            yield from response.iter_bytes()
+
     def close(self) -> None:
         self._http.close()
 
@@ -116,7 +138,18 @@ class Uplink:
 
     def _token(self) -> dict[str, str]:
         """Read anew each time: the file is renewed before its token expires."""
-        return {"Authorization": f"Bearer {self._token_file.read_text(encoding='utf-8').strip()}"}
+        file = self._token_file
+        try:
+            token = file.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise NoToken(f"the token file {file} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise NoToken(f"the token file {file} holds no token: it is not text") from None
+        if not token:
+            raise NoToken(f"the token file {file} is empty")
+        if not (token.isascii() and token.isprintable()):  # as a header takes it
+            raise NoToken(f"the token file {file} holds no token, but something else")
+        return {"Authorization": f"Bearer {token}"}
 
     def _retrying(self) -> Retrying:
         return Retrying(

@@ -15,7 +15,7 @@ from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.commits import branch_of
 from kexbench.planning.plan import make_plan
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.cluster import CLUSTER_SPEC, ClusterApi, an_attempt, cluster_api
+from tests.api.cluster import CLUSTER_SPEC, ClusterApi, an_attempt, cluster_api, planner
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.api.test_local_queue import asks
 from tests.api.test_qualifications import COPY, NOISE, ONE, qualified
@@ -60,7 +60,9 @@ def test_a_dry_run_names_the_pools_whose_nodes_are_not_comparable(api: ClusterAp
 def test_a_dry_run_is_what_a_run_would_be_and_leaves_nothing(api: ClusterApi) -> None:
     told = asked(api).json()
     dry = told.pop("dry_run")
-    assert told == {"run_id": None, "faults": []}
+    assert told == {"plan": None, "run_id": None, "faults": []}
+    plan = asked(api, "submitter", with_plan=True).json()["plan"]
+    assert plan == planner()(CLUSTER_SPEC, QUICK).model_dump(mode="json")
     assert (api.store.runs(10), api.store.open_runs(), api.store.heads("benchmarks")) == ([], [], {})
     run = api.queued()
     assert (dry["cases"], dry["jobs"], dry["detects"]) == (len(run.plan.cases), len(run.plan.jobs), None)
@@ -87,7 +89,7 @@ def test_what_is_measured_of_a_commit_already_names_its_run(api: ClusterApi) -> 
     body = {"commit": commit, "path": QUICK, "reason": "spec", "spec_text": CLUSTER_SPEC, "catalogue_text": None}
     run_id = api.ask("dispatcher", "POST", "/repositories/benchmarks/runs", body).json()["run_id"]
     proposed = commit | {"branch": branch_of(7)}
-    assert asked(api, commit=proposed).json() == {"dry_run": None, "run_id": run_id, "faults": []}
+    assert asked(api, commit=proposed).json() == {"dry_run": None, "plan": None, "run_id": run_id, "faults": []}
     assert asked(api, commit=proposed, spec_file="bench-specs/other.yaml").json()["dry_run"]["runs_ahead"] == 1
 
 

@@ -109,7 +109,7 @@ def test_damage_in_any_file_of_a_run_is_told_with_its_remedy_and_every_other_run
         delivered = {run.run_id for run in deliver_leftovers(installation, faults.append)}
         client = ApiClient(address)
         costs = {run_id: stored_costs(client, run_id) for run_id in delivered}
-        listed = {run["run_id"] for run in client.json("/runs", limit=200)["runs"]}
+        listed = {run["run_id"] for run in client.json("/runs?limit=200")["runs"]}
         client.close()
     assert listed == delivered
     assert costs["healthy"] == {ONE: (1000, 3), TWO: (2000, 3)}

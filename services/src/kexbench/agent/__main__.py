@@ -17,7 +17,7 @@ from kexbench.agent.send import send
 from kexbench.agent.submit import submit
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
-from kexbench.uplink import Refused, Unreachable, Uplink
+from kexbench.uplink import NoToken, Refused, Unreachable, Uplink
 
 DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED, UNBUILDABLE = range(7)
 
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         return UNUSABLE
     try:
         return actions[arguments[0]]()
-    except (NotIsolated, Refused, KitError, DamagedKit, Unreachable, RunnerFailed) as error:
+    except (NotIsolated, Refused, KitError, DamagedKit, Unreachable, NoToken, RunnerFailed) as error:
         # The last line is what Kubernetes and Argo show, so all of it is on one.
         _say("; ".join(line.strip() for line in str(error).splitlines()))
         return _status_of(error)

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.control_models import KnownKits, OpenRun, Submission
+from kexbench.api.control_models import KnownKits, OpenRun, RunWanted, Submission
 from kexbench.api.controls import refusal
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore, TheSupplies, queueing_of
 from kexbench.api.faults import CountedRoute
@@ -21,7 +21,7 @@ from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Commit
 from kexbench.domain.plans import Plan
-from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.store.port import RunProgress, Store
@@ -42,20 +42,20 @@ def submit_run(
     store: TheStore,
     supplies: TheQueueing,
     caller: TheCaller,
-    submission: Submission,
+    wanted: RunWanted,
     response: Response,
     idempotency_key: IdempotencyKey = None,
 ) -> RunSummary:
     """Plan a spec and queue a run of it. A spec with faults is a 422 problem that names them all with their places."""
     admit(caller, "submitter")
-    plan = planned(supplies, submission)
+    plan = planned(supplies, wanted)
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     if idempotency_key is not None:
         run_id = f"once-{content_hash([caller.name, idempotency_key], length=20)}"
     with one_at_a_time:
         known = store.run(run_id)
         if known is None:
-            known = queue_run(store, run_id, Trigger.API, submission.spec_text, plan)
+            known = queue_run(store, run_id, Trigger.API, wanted.spec_text, plan, purpose=Purpose(wanted.purpose))
         elif known.plan.plan_id != plan.plan_id:
             detail = f"run {run_id} was asked for with this key and another spec"
             raise ProblemError(HTTPStatus.CONFLICT, detail, "use a new key for a new spec")
@@ -106,7 +106,7 @@ def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
 @router.get("/open-runs/{run_id}", operation_id="open_run")
 def open_run(store: TheStore, caller: TheCaller, run_id: str) -> Run:
     """A run with its whole plan. Once it is started it is the same for good."""
-    admit(caller, "dispatcher", "run", run_id=run_id)
+    admit(caller, "dispatcher", "submitter", "run", run_id=run_id)
     return known_run(store, run_id)
 
 
@@ -173,6 +173,7 @@ def queue_run(
     detail: str = "",
     commit: Commit | None = None,
     spec_path: str | None = None,
+    purpose: Purpose = Purpose.HISTORY,
 ) -> Run:
     """Announce a run that the dispatcher or the measurer sees to. For who holds `one_at_a_time`.
 
@@ -189,6 +190,7 @@ def queue_run(
         material={},
         commit=commit,
         spec_path=spec_path,
+        purpose=purpose,
     )
     record(store, run_id, RunState.QUEUED, detail)
     store.add_run(run)

@@ -1,10 +1,13 @@
 """What is asked of a service that has a cluster, and what its dispatcher is told."""
 
 from datetime import datetime
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from kexbench.api.answer import Answer
+from kexbench.domain.commits import Commit, DryRun, SpecPath
+from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunEvent
 from kexbench.domain.schedules import Schedule
 
@@ -16,6 +19,34 @@ class Submission(Answer):
 
     spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
     spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+
+
+class RunWanted(Submission):
+    """A spec that shall be measured now."""
+
+    purpose: Literal["history", "qualification"] = Field(
+        "history", description="qualification: an A/A run, whose numbers are no part of any overview"
+    )
+
+
+class DryRunRequest(Answer):
+    """A spec that shall be planned and not measured."""
+
+    spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
+    spec_file: SpecPath = Field("spec.yaml", description="as faults name it; its path where it is of a commit")
+    catalogue_text: str | None = Field(None, max_length=SPEC_MAX_CHARACTERS, description="null is this service's own")
+    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
+    commit: Commit | None = Field(None, description="that it is of: what is measured of it already is told")
+    with_plan: bool = Field(False, description="whether the whole plan is told, which may be large")
+
+
+class DryRunView(Answer):
+    """A dry run, or the run that there is, or faults."""
+
+    dry_run: DryRun | None = None
+    plan: Plan | None = Field(None, description="of the dry run, where it was asked for")
+    run_id: str | None = Field(None, description="the run that there is of this spec of this commit")
+    faults: list[str] = Field([], description="each as FILE:LINE:COLUMN: what is wrong and the remedy")
 
 
 class OpenRun(Answer):

@@ -2,16 +2,13 @@
 
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import Field
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.answer import Answer
 from kexbench.api.commits import committed_run, planned_or_faults
-from kexbench.api.control_models import SPEC_MAX_CHARACTERS
+from kexbench.api.control_models import DryRunRequest, DryRunView
 from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.lab import qualified
@@ -20,7 +17,7 @@ from kexbench.api.queue_models import QueueEntry
 from kexbench.api.queueing import queue, waiting_states
 from kexbench.api.reading import host_kind
 from kexbench.api.uploading import router as uploads
-from kexbench.domain.commits import Commit, DryRun, SpecPath
+from kexbench.domain.commits import DryRun
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.planning.estimate import job_seconds
@@ -28,24 +25,6 @@ from kexbench.planning.queue import QueuedRun, in_order
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
-
-
-class DryRunRequest(Answer):
-    """A spec that shall be planned and not measured."""
-
-    spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
-    spec_file: SpecPath = Field("spec.yaml", description="as faults name it; its path where it is of a commit")
-    catalogue_text: str | None = Field(None, max_length=SPEC_MAX_CHARACTERS, description="null is this service's own")
-    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
-    commit: Commit | None = Field(None, description="that it is of: what is measured of it already is told")
-
-
-class DryRunView(Answer):
-    """One of the three."""
-
-    dry_run: DryRun | None = None
-    run_id: str | None = Field(None, description="the run that there is of this spec of this commit")
-    faults: list[str] = Field([], description="each as FILE:LINE:COLUMN: what is wrong and the remedy")
 
 
 @router.post("/dry-runs", operation_id="dry_run")
@@ -65,6 +44,7 @@ def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, asked: DryRunRe
     trigger = Trigger.COMMIT if asked.commit else Trigger.API
     ahead = _ahead(store, plan, trigger, measures_itself=isinstance(supplies, LocalSupplies))
     return DryRunView(
+        plan=plan if asked.with_plan else None,
         dry_run=DryRun(
             cases=len(plan.cases),
             jobs=len(plan.jobs),
@@ -73,7 +53,7 @@ def dry_run_of(store: Store, supplies: Supplies | LocalSupplies, asked: DryRunRe
             minutes_ahead=_rounded(sum(entry.left_s for entry in ahead)),
             detects=_detects(store, plan),
             mixed_pools=tuple(pool for pool in plan.pools if mixed_pool(pool, store.nodes(pool).items())),
-        )
+        ),
     )
 
 

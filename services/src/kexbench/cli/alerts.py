@@ -18,14 +18,12 @@ from kexbench.api.alert_models import (
     RuleWanted,
 )
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.client import ApiClient
+from kexbench.cli.reaching import Api, reach_api
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
 from kexbench.pipeline import read_spec
-from kexbench.uplink import Uplink
 
 
 class _ListedAlone(TyperGroup):
@@ -73,7 +71,7 @@ def list_alerts(
     statuses = UNSETTLED if status == "unsettled" else [status]
     asked = {"status": statuses, "library": [library], "kind": [kind], "limit": [limit]}
     given = {name: [value for value in values if value] for name, values in asked.items()}
-    with queue_api() as api:
+    with reach_api() as api:
         page = api.get(AlertPage, f"/alerts?{urlencode(given, doseq=True)}")
     if as_json:
         print_json(page.model_dump(mode="json"))
@@ -94,7 +92,7 @@ def show(alert_id: Id, as_json: AsJson = False) -> None:
 
         kexbench alerts show 3f2a91c0
     """
-    with queue_api() as api:
+    with reach_api() as api:
         _tell(_asked(api, alert_id), as_json=as_json)
 
 
@@ -226,7 +224,7 @@ def dry_run(
         kexbench alerts dry-run bench-specs/history.yaml
     """
     wanted = RuleWanted(spec_text=read_spec(spec), spec_file=str(spec))
-    with queue_api() as api:
+    with reach_api() as api:
         answer = api.send("POST", "/alerts/dry-run", wanted)
     found = RuleDryRun.model_validate_json(answer.content)
     if as_json:
@@ -239,14 +237,14 @@ def dry_run(
 
 
 def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool, **said: Any) -> None:
-    with queue_api() as api:
+    with reach_api() as api:
         found = _asked(api, alert_id).alert
         change = AlertChange(action=action, saw=found.version if saw is None else saw, **said)
         answer = api.send("POST", f"/alerts/{found.alert_id}/events", change)
     _tell(AlertDetail.model_validate_json(answer.content), as_json=as_json)
 
 
-def _asked(api: Uplink | ApiClient, alert_id: str) -> AlertDetail:
+def _asked(api: Api, alert_id: str) -> AlertDetail:
     return api.get(AlertDetail, f"/alerts/{quote(alert_id, safe='')}")
 
 

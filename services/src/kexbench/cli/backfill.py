@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from kexbench.api.following_models import Neighbours, NeighboursView
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.queued import measure_claimed
+from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import duration_words
 from kexbench.domain.bisections import LineCommit
@@ -83,7 +83,7 @@ def backfill(
     text = read_spec(spec)
     read_matrices(text, str(spec))  # so that its faults have their places in the file
     text = following_text(text, str(spec), branch, every)
-    measures_itself = installation.settings.api_url is None and lasting_service(installation.settings) is None
+    measures_itself = cluster_url(installation.settings) is None and lasting_service(installation.settings) is None
 
     def ask(commits: list[str], *, queue: bool) -> NeighboursView:
         asked = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
@@ -98,7 +98,7 @@ def backfill(
         return ask(commits, queue=False)
 
     wanted = [line[number] for number in chosen(range(len(line)), every)]
-    with queue_api() as api:  # where nobody serves, this command does: `kexbench serve` measures beside its service too
+    with reach_api() as api:  # where nobody serves, this command does: `kexbench serve` measures beside its service too
         steps = list(steps_of(branch, wanted, partial(ask, queue=False)))
         say(_takes(line, steps, measures_itself=measures_itself))
         if not dry_run:

@@ -13,6 +13,7 @@ from kexbench.api.bisection_models import BisectionWanted
 from kexbench.cli.bisections import begin_and_follow, search_here
 from kexbench.cli.compare import Cases, SpecMatrix
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import cluster_url
 from kexbench.cli.references import typed_reference
 from kexbench.domain.kits import SubjectRef
 from kexbench.pipeline import read_spec
@@ -76,7 +77,7 @@ def bisect(
         anew=anew,
     )
     settings = Settings()
-    elsewhere = queued or settings.api_url is not None or lasting_service(settings) is not None
+    elsewhere = queued or cluster_url(settings) is not None or lasting_service(settings) is not None
     raise typer.Exit((begin_and_follow if elsewhere else search_here)(wanted, as_json=as_json))
 
 

@@ -18,15 +18,14 @@ from kexbench.api.bisection_models import (
     BisectionWanted,
 )
 from kexbench.cli.bisect_words import print_answer
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import Api, reach_api
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState
 from kexbench.runner.cpus import claim_cpus
 from kexbench.service import own_store
 from kexbench.settings import Settings
-from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
 app = typer.Typer(help="Bisections that a service sees to: list, show, cancel, resume.", no_args_is_help=True)
@@ -48,7 +47,7 @@ def list_bisections(
 
         kexbench bisections list --json | jq -r '.bisections[].detail'
     """
-    with queue_api() as api:
+    with reach_api() as api:
         page = api.get(BisectionPage, f"/bisections?limit={limit}")
     if as_json:
         print_json(page.model_dump(mode="json"))
@@ -78,7 +77,7 @@ def show(
 
         kexbench bisections show 0123456789abcdef0123 --wait
     """
-    with queue_api() as api:
+    with reach_api() as api:
         found = _followed(api, bisection_id) if wait else _asked(api, bisection_id)
     _tell(found, as_json=as_json)
     if wait:
@@ -109,7 +108,7 @@ def resume(bisection_id: Id, as_json: AsJson = False) -> None:
 
 def begin_and_follow(wanted: BisectionWanted, *, as_json: bool) -> int:
     """The exit status of a bisection that a service is asked for. Ctrl-C ends the following alone."""
-    with queue_api(lasting=True) as api:
+    with reach_api(lasting=True) as api:
         begun = _begun(api, wanted)
         say(f"kexbench bisections show {begun.bisection_id} --wait follows it again")
         found = _followed(api, begun.bisection_id)
@@ -153,7 +152,7 @@ def search_here(wanted: BisectionWanted, *, as_json: bool) -> int:
     return _answered(found, as_json=as_json)
 
 
-def _begun(api: Uplink | ApiClient, wanted: BisectionWanted) -> BisectionSummary:
+def _begun(api: Api, wanted: BisectionWanted) -> BisectionSummary:
     begun = BisectionSummary.model_validate_json(api.send("POST", "/bisections", wanted).content)
     again = f" of {begun.asked_at:%Y-%m-%d %H:%M} UTC, --anew begins another" if begun.runs else ""
     say(f"bisection {begun.bisection_id}{again}")
@@ -170,7 +169,7 @@ def _answered(found: BisectionDetail, *, as_json: bool) -> int:
 
 
 def _control(control: str, bisection_id: str, *, as_json: bool) -> None:
-    with queue_api() as api:
+    with reach_api() as api:
         answer = api.send("POST", f"/bisections/{quote(bisection_id, safe='')}/{control}")
     summary = BisectionSummary.model_validate_json(answer.content)
     if as_json:
@@ -179,11 +178,11 @@ def _control(control: str, bisection_id: str, *, as_json: bool) -> None:
         out.print(f"{summary.bisection_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
 
 
-def _asked(api: Uplink | ApiClient, bisection_id: str) -> BisectionDetail:
+def _asked(api: Api, bisection_id: str) -> BisectionDetail:
     return api.get(BisectionDetail, f"/bisections/{quote(bisection_id, safe='')}")
 
 
-def _followed(api: Uplink | ApiClient, bisection_id: str) -> BisectionDetail:
+def _followed(api: Api, bisection_id: str) -> BisectionDetail:
     told = set[str]()
     while True:
         found = _asked(api, bisection_id)

@@ -3,28 +3,25 @@
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kexbench.api.control_models import Submission
+from kexbench.api.control_models import RunWanted
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.api.tokens import sign_role_token
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.client import ApiClient, user_name
+from kexbench.cli.reaching import Api, on_this_machine, reach_api
+from kexbench.client import user_name
 from kexbench.domain.runs import RunState
 from kexbench.pipeline import read_spec
-from kexbench.service import ServiceUnavailable, lasting_service, reach_service
+from kexbench.service import ServiceUnavailable, lasting_service
 from kexbench.settings import Settings
-from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
-PATIENCE_S = 60.0
 _POLL_S = 5.0
 Wait = Annotated[bool, typer.Option("--wait", help="Tell each change until the run has ended.")]
 RunId = Annotated[str, typer.Argument(help="As `kexbench submit` printed it.")]
@@ -49,9 +46,9 @@ def submit(
         kexbench submit handshakes.yaml --key $(git rev-parse HEAD) --wait
     """
     text = read_spec(spec)
-    with queue_api(lasting=True) as api:
+    with reach_api(lasting=True) as api:
         headers = {"Idempotency-Key": key} if key else {}
-        answer = api.send("POST", "/runs", Submission(spec_text=text, spec_file=str(spec)), headers)
+        answer = api.send("POST", "/runs", RunWanted(spec_text=text, spec_file=str(spec)), headers)
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
 
 
@@ -62,7 +59,7 @@ def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
 
         kexbench runs cancel 20260101-120000-0123abcd --wait
     """
-    with queue_api() as api:
+    with reach_api() as api:
         answer = api.send("POST", f"/runs/{run_id}/cancel")
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json, wanted="cancelled")
 
@@ -74,7 +71,7 @@ def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
 
         kexbench runs resume 20260101-120000-0123abcd
     """
-    with queue_api() as api:
+    with reach_api() as api:
         answer = api.send("POST", f"/runs/{run_id}/resume")
         _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
 
@@ -87,7 +84,7 @@ def migrate() -> None:
 
 
 def _tell(
-    api: Uplink | ApiClient,
+    api: Api,
     summary: RunSummary,
     *,
     wait: bool,
@@ -97,12 +94,12 @@ def _tell(
     """Print a run; with `wait` each change until it has ended, and whether it ended as it should. Where nobody sees to
     the queue, nothing is waited for."""
     if wait:
-        summary = _ended(api, summary)
+        summary = followed(api, summary)
     if as_json:
         print_json(summary.model_dump(mode="json"))
     else:
         out.print(f"{summary.run_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
-        if isinstance(api, ApiClient) and api.page:
+        if api.page:
             say(f"{api.page}{summary.run_id}")
     if wait and summary.state.is_open:
         err.print("nothing more happens to it by itself: no kexbench serve runs here")
@@ -111,9 +108,9 @@ def _tell(
         raise typer.Exit(1)
 
 
-def _ended(api: Uplink | ApiClient, summary: RunSummary) -> RunSummary:
+def followed(api: Api, summary: RunSummary) -> RunSummary:
     """The run once it has ended, or as it stays where nobody sees to it."""
-    is_seen_to = isinstance(api, Uplink) or api.page is not None
+    is_seen_to = api.page is not None
     told = ""
     while True:
         stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
@@ -126,27 +123,6 @@ def _ended(api: Uplink | ApiClient, summary: RunSummary) -> RunSummary:
         summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary
 
 
-@contextmanager
-def queue_api(*, lasting: bool = False) -> Iterator[Uplink | ApiClient]:
-    """The API that the environment names; where it names none, that of this machine: of a `kexbench serve` if it is to
-    be a `lasting` one. Ends the command where there is none."""
-    settings = Settings()
-    if settings.api_url is not None:
-        if settings.token_file is None:
-            err.print("KEXBENCH_API_URL names a cluster, but nothing says who asks: set KEXBENCH_TOKEN_FILE")
-            raise typer.Exit(2)
-        with closing(Uplink(settings.api_url, settings.token_file, say, patience_s=PATIENCE_S)) as api:
-            yield api
-        return
-    if lasting and lasting_service(settings) is None:
-        err.print("nothing would measure it: no kexbench serve runs here")
-        err.print("  remedy: start kexbench serve, or measure at once with kexbench run SPEC;", markup=False)
-        err.print("  for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE", markup=False)
-        raise typer.Exit(1)
-    with reach_service(Installation(settings)) as address, closing(ApiClient(address)) as here:
-        yield here
-
-
 def token() -> None:
     """Print a token that lets the pages of this machine's service cancel and resume runs, for an hour.
 
@@ -154,7 +130,11 @@ def token() -> None:
 
         kexbench token
     """
-    address = lasting_service(Settings())
+    settings = on_this_machine(
+        "kexbench token makes tokens of this machine's service",
+        "on a cluster ask for one with kubectl create token ACCOUNT --audience kexbench",
+    )
+    address = lasting_service(settings)
     if address is None:
         raise ServiceUnavailable("no kexbench serve runs here: start it, then ask again")
     out.print(sign_role_token(user_name(), "submitter", address.secret, now=datetime.now(UTC)), soft_wrap=True)

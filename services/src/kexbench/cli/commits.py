@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.commit_models import CheckView, CommitPage, CommitView
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import reach_api
 from kexbench.domain.commits import Reason
 from kexbench.domain.runs import RunState
 from kexbench.forges.words import time_words
@@ -36,7 +36,7 @@ def commits(
         kexbench commits --json | jq -r '.commits[].checks[].faults[]'
     """
     asked = urlencode({"limit": limit, **({"repository": repository} if repository else {})})
-    with queue_api() as api:
+    with reach_api() as api:
         page = api.get(CommitPage, f"/commits?{asked}")
     if as_json:
         print_json(page.model_dump(mode="json"))

@@ -11,6 +11,7 @@ from kexbench.analysis.pairs import PairVerdict, pair_verdict
 from kexbench.cli.compose import Done, cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.cli.step_tables import VERDICTS, along_text, move_text
 from kexbench.domain.cases import Case
@@ -21,7 +22,6 @@ from kexbench.pipeline import read_spec
 from kexbench.planning.compose import USUAL, Wish, affordable_invocations
 from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import Matrix
-from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 SECONDS = 90
@@ -52,6 +52,7 @@ def compare(
         kexbench compare openssl@system openssl@debian/trixie --case '*rsa-2048*'
         kexbench compare gnutls@system gnutls@prefix:/opt/gnutls --spec bench-specs/quickstart.yaml
     """
+    settings = on_this_machine("kexbench compare measures on this machine", "queue a spec with kexbench submit")
     references = (typed_reference(baseline), typed_reference(subject))
     if references[0] == references[1]:
         raise typer.BadParameter(f"both are {baseline}; +copy=2 behind one compares a build with itself")
@@ -63,7 +64,7 @@ def compare(
         cases=cases,
         invocations=invocations or affordable_invocations(cases, 2, SECONDS),
     )
-    done = run_wish(Installation(Settings()), wish)
+    done = run_wish(Installation(settings), wish)
     found = {metric: _verdicts(done, cases, references, metric) for metric in METRICS}
     along = _along(done, references)
     if as_json:

@@ -2,14 +2,12 @@
 
 import sys
 from typing import Annotated, Literal
+from urllib.parse import urlencode
 
 import typer
 
-from kexbench.client import ApiClient
+from kexbench.cli.reaching import reach_api
 from kexbench.domain.samples import Metric
-from kexbench.service import reach_service
-from kexbench.settings import Settings
-from kexbench.wiring import Installation
 
 
 def export(
@@ -18,14 +16,17 @@ def export(
     run: Annotated[str | None, typer.Option(help="Only this run.")] = None,
     case: Annotated[str | None, typer.Option(help="Only this case id.")] = None,
 ) -> None:
-    """Write samples to standard output.
+    """Write samples to standard output: this machine's, or those of the cluster that KEXBENCH_API_URL names.
 
     Examples:
 
         kexbench export > samples.csv
         kexbench export --format json --metric server_cpu_ns --run 20260101-120000-0123abcd
+        KEXBENCH_API_URL=https://kexbench.example.com KEXBENCH_TOKEN_FILE=token kexbench export > samples.csv
     """
-    with reach_service(Installation(Settings())) as address:
-        for chunk in ApiClient(address).export(format=format, metric=str(metric), run_id=run, case_id=case):
+    asked = {"format": format, "metric": str(metric), "run_id": run, "case_id": case}
+    query = urlencode({name: value for name, value in asked.items() if value})
+    with reach_api() as api:
+        for chunk in api.stream(f"/export?{query}"):
             sys.stdout.buffer.write(chunk)
     sys.stdout.buffer.flush()

@@ -11,7 +11,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import StoreError
-from kexbench.uplink import Refused, Unreachable
+from kexbench.uplink import NoToken, Refused, Unreachable
 from kexbench.watch.source import SourceError
 
 EXPECTED = (
@@ -24,6 +24,7 @@ EXPECTED = (
     ApiError,
     Refused,
     Unreachable,
+    NoToken,
     SourceError,
 )
 _ELSEWHERE = "set KEXBENCH_HOME and KEXBENCH_CACHE to folders that you may write to"

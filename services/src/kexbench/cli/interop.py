@@ -10,6 +10,7 @@ from kexbench.cli.compare import Cases, SpecMatrix, matrices_of
 from kexbench.cli.compose import cases_for, run_wish
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
@@ -17,7 +18,6 @@ from kexbench.domain.runs import Purpose
 from kexbench.domain.samples import Invocation
 from kexbench.planning.compose import Wish
 from kexbench.planning.spec import Matrix
-from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 USUAL = (
@@ -50,6 +50,7 @@ def interop(
         kexbench interop openssl@system gnutls@system openssl@debian/trixie
         kexbench interop openssl@system gnutls@system --case '*x25519*' --json
     """
+    settings = on_this_machine("kexbench interop measures on this machine", "queue a spec with kexbench submit")
     subjects = tuple(typed_reference(text) for text in references)
     if len(set(subjects)) < 2:
         raise typer.BadParameter("give at least two different subjects")
@@ -64,7 +65,7 @@ def interop(
         batches=2,
         purpose=Purpose.INTEROP,
     )
-    done = run_wish(Installation(Settings()), wish)
+    done = run_wish(Installation(settings), wish)
     found = meetings(done.invocations, plain, subjects)
     if as_json:
         print_json([{"case_id": key[0], "client": key[1], "server": key[2], **word} for key, word in found.items()])

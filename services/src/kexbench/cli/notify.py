@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.notification_models import NotificationPage, NotificationView
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import reach_api
 from kexbench.notify.letters import trial_letter
 from kexbench.notify.port import Channel, ChannelError
 from kexbench.settings import Settings
@@ -69,7 +69,7 @@ def list_notifications(
         kexbench notify list
         kexbench notify list --json | jq -r '.notifications[] | select(.state != "sent") | .detail'
     """
-    with queue_api() as api:
+    with reach_api() as api:
         page = api.get(NotificationPage, f"/notifications?{urlencode({'limit': limit})}")
     if as_json:
         print_json(page.model_dump(mode="json"))

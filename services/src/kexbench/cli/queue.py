@@ -6,9 +6,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kexbench.api.queue_models import QueueEntry, QueueView
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import reach_api
 from kexbench.cli.words import duration_words
 from kexbench.domain.runs import RunState, Trigger
 
@@ -36,7 +36,7 @@ def queue(as_json: AsJson = False) -> None:
         kexbench queue
         kexbench queue --json | jq -r '.runs[0].run_id'
     """
-    with queue_api() as api:
+    with reach_api() as api:
         view = api.get(QueueView, "/queue")
     if as_json:
         print_json(view.model_dump(mode="json"))

@@ -1,15 +1,21 @@
 """The report of one run: the results, what has no number and why, and published tables beside them."""
 
+from urllib.parse import quote
+
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.console import err, out
+from kexbench.cli.reaching import Api
 from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines, reference_tables, swap_lines
-from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric
 
 
-def print_report(client: ApiClient, run_id: str) -> None:
-    detail = client.run(run_id, Metric.CPU_NS)
+def run_detail(api: Api, run_id: str, metric: Metric = Metric.CPU_NS) -> RunDetail:
+    return api.get(RunDetail, f"/runs/{quote(run_id, safe='')}?metric={metric}")
+
+
+def print_report(api: Api, run_id: str) -> None:
+    detail = run_detail(api, run_id)
     steps, levels = step_tables(detail), level_table(detail)
     for table in [*steps, *([levels] if levels else [])]:
         out.print(table)
@@ -26,7 +32,7 @@ def print_report(client: ApiClient, run_id: str) -> None:
             f"{detail.preempted_batches} such batches were kept",
             style="dim",
         )
-    where = f"{client.page}{run_id}" if client.page else "kexbench serve shows it"
+    where = f"{api.page}{run_id}" if api.page else "kexbench serve shows it"
     err.print(f"run {run_id}: {where}", markup=False)
 
 

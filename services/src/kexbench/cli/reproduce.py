@@ -1,33 +1,38 @@
 """`kexbench reproduce`: one invocation of a run once more, exactly as it was."""
 
+from collections.abc import Callable
 from statistics import median
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 from rich.table import Table
 
+from kexbench.agent.environment import WORK
 from kexbench.analysis.pairs import costs_of
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import cluster_url, on_this_machine, reach_api
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric
-from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import ticket_of
 from kexbench.execution.measuring import measuring
 from kexbench.pipeline import known_run, places_of
-from kexbench.runner.cpus import claim_cpus
+from kexbench.runner.cpus import Cpus, claim_cpus
 from kexbench.runner.host import LoadMeter
 from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn, turns
-from kexbench.runner.ticket import Ticket
+from kexbench.runner.ticket import JobOrder, Ticket
 from kexbench.runner.transcript import transcript
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 
 def reproduce(
-    run: Annotated[str, typer.Argument(help="A run of this machine.", show_default=False)],
+    run: Annotated[
+        str, typer.Argument(help="A run of this machine, or with --print of a cluster.", show_default=False)
+    ],
     case: Annotated[str, typer.Argument(help="A case id of it.", show_default=False)],
     invocation: Annotated[int | None, typer.Option(min=0, help="Default: the first.", show_default=False)] = None,
     print_only: Annotated[bool, typer.Option("--print", help="Print the commands and run nothing.")] = False,
@@ -36,17 +41,27 @@ def reproduce(
     """Print the exact worker commands of one invocation (kits, seeds, order, pinning), run it, and set the
     new values beside the recorded ones.
 
+    Where KEXBENCH_API_URL names a cluster, --print tells the commands of a run of it as the pods of its jobs gave them,
+    but for the CPUs, which each pod chose.
+
     Examples:
 
         kexbench reproduce 20260101-120000-0123abcd tlsv1.3_ecdhe-ecdsa_ecdsa-p-256_x25519_aes-128-gcm
         kexbench reproduce RUN CASE --invocation 7 --print
+        KEXBENCH_API_URL=https://kexbench.example.com KEXBENCH_TOKEN_FILE=token kexbench reproduce RUN CASE --print
     """
-    installation = Installation(Settings())
+    settings = Settings()
+    if print_only and cluster_url(settings) is not None:
+        _print_of_cluster(run, case, invocation, as_json=as_json)
+        return
+    on_this_machine("kexbench reproduce measures on this machine", "--print tells the commands of a cluster's run")
+    installation = Installation(settings)
     folder = known_run(installation, run)
     if folder is None:
         raise typer.BadParameter(f"this machine has no run {run}; kexbench runs list shows what is stored")
     facts = folder.run()
-    ticket, turn = _turn(installation, folder, facts, case, invocation)
+    places = places_of(installation, facts)
+    ticket, turn = _turn(facts, case, invocation, lambda job: ticket_of(folder, facts, job, places))
     cpus = claim_cpus()
     commands = {reference: transcript(ticket, turn, reference, cpus) for reference in turn.block}
     recorded = [one for one in folder.invocations(facts) if (one.case_id, one.invocation) == (case, turn.invocation)]
@@ -57,23 +72,46 @@ def reproduce(
     if as_json:
         print_json(_document(facts, ticket, turn, commands, recorded, again))
         return
-    out.print(f"# invocation {turn.invocation} of {case}, seed {ticket.seed}/{case}/{turn.invocation}", markup=False)
-    for reference, text in commands.items():
-        out.print(f"# {reference}: kit {facts.kits[reference].kit_id}", markup=False)
-        out.print(text, markup=False, soft_wrap=True)
+    _print_commands(facts, ticket, turn, commands)
     if again:
         _beside(turn, recorded, again)
 
 
-def _turn(
-    installation: Installation, folder: RunFolder, run: Run, case_id: str, invocation: int | None
-) -> tuple[Ticket, Turn]:
+def _print_of_cluster(run_id: str, case: str, invocation: int | None, *, as_json: bool) -> None:
+    with reach_api() as api:
+        run = api.get(Run, f"/open-runs/{quote(run_id, safe='')}")
+    if not run.is_started:
+        raise typer.BadParameter(f"run {run_id} has not begun, so its kits are not known yet")
+    kits = {reference: WORK / "kits" / kit.folder_name for reference, kit in run.kits.items()}
+    ticket, turn = _turn(
+        run,
+        case,
+        invocation,
+        lambda job: JobOrder.of(run, job).ticket(kits, WORK / "material", WORK / "results", attempt=1, host_id=""),
+    )
+    commands = {reference: transcript(ticket, turn, reference, Cpus(None)) for reference in turn.block}
+    if as_json:
+        print_json(_document(run, ticket, turn, commands, None, None))
+        return
+    out.print(f"# in a pod of pool {ticket.job.pool} with the order of job {ticket.job.job_id}", markup=False)
+    _print_commands(run, ticket, turn, commands)
+
+
+def _print_commands(run: Run, ticket: Ticket, turn: Turn, commands: dict[str, str]) -> None:
+    seed = f"{ticket.seed}/{turn.case_id}/{turn.invocation}"
+    out.print(f"# invocation {turn.invocation} of {turn.case_id}, seed {seed}", markup=False, soft_wrap=True)
+    for reference, text in commands.items():
+        out.print(f"# {reference}: kit {run.kits[reference].kit_id}", markup=False)
+        out.print(text, markup=False, soft_wrap=True)
+
+
+def _turn(run: Run, case_id: str, invocation: int | None, ticket_for: Callable[[Job], Ticket]) -> tuple[Ticket, Turn]:
     """The ticket and the turn with the seed that the run had. Raises BadParameter."""
     known = [case.case_id for case in run.plan.cases]
     if case_id not in known:
         raise typer.BadParameter(f"the run has no case {case_id}; it has {', '.join(known[:5])}")
     for job in run.plan.jobs:
-        ticket = ticket_of(folder, run, job, places_of(installation, run))
+        ticket = ticket_for(job)
         for turn in turns(job, ticket.seed):
             if turn.case_id == case_id and invocation in (None, turn.invocation):
                 return ticket, turn
@@ -89,9 +127,10 @@ def _document(
     ticket: Ticket,
     turn: Turn,
     commands: dict[str, str],
-    recorded: list[Invocation],
+    recorded: list[Invocation] | None,
     again: Invocation | None,
 ) -> dict[str, Any]:
+    """`recorded` is None where the values are a cluster's: `kexbench export` has them."""
     return {
         "run_id": run.run_id,
         "case_id": turn.case_id,
@@ -100,7 +139,7 @@ def _document(
         "order": turn.block,
         "kits": {reference: run.kits[reference].kit_id for reference in turn.block},
         "commands": commands,
-        "recorded": [one.model_dump(mode="json") for one in recorded],
+        "recorded": None if recorded is None else [one.model_dump(mode="json") for one in recorded],
         "again": again.model_dump(mode="json") if again else None,
     }
 

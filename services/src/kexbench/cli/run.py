@@ -9,10 +9,10 @@ from kexbench.cli.compose import Done, measure
 from kexbench.cli.console import ProgressReporter, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.queued import measure_queued
-from kexbench.cli.report import print_report
+from kexbench.cli.reaching import on_this_machine
+from kexbench.cli.report import print_report, run_detail
 from kexbench.cli.words import duration_words
 from kexbench.client import ApiClient
-from kexbench.domain.samples import Metric
 from kexbench.execution.folder import RunFolder
 from kexbench.pipeline import known_run, read_plan, start_run
 from kexbench.service import reach_service
@@ -39,9 +39,10 @@ def run(
     """
     if [spec, resume, queued].count(None) != 2:
         raise typer.BadParameter("give either a spec or --resume RUN")
-    installation = Installation(Settings())
     if queued:
-        raise typer.Exit(measure_queued(installation, queued))
+        raise typer.Exit(measure_queued(Installation(Settings()), queued))
+    instead = "kexbench runs resume RUN" if resume else "kexbench submit SPEC --wait"
+    installation = Installation(on_this_machine("kexbench run measures on this machine", f"there it is {instead}"))
     done = _resumed(installation, resume) if resume else _started(installation, spec)
     if not done.end.undelivered:
         _tell(installation, done.end.run.run_id, as_json)
@@ -74,6 +75,6 @@ def _tell(installation: Installation, run_id: str, as_json: bool) -> None:
     with reach_service(installation) as address:
         client = ApiClient(address)
         if as_json:
-            print_json(client.run(run_id, Metric.CPU_NS).model_dump(mode="json"))
+            print_json(run_detail(client, run_id).model_dump(mode="json"))
         else:
             print_report(client, run_id)

@@ -8,9 +8,9 @@ import typer
 from rich.table import Table
 
 from kexbench.api.control_models import ScheduleView, Submission
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import reach_api
 from kexbench.pipeline import read_spec
 
 app = typer.Typer(help="Schedules, of a cluster or of this machine: add, list, remove.", no_args_is_help=True)
@@ -28,7 +28,7 @@ def add(
 
         kexbench schedules add nightly.yaml
     """
-    with queue_api() as api:
+    with reach_api() as api:
         answer = api.send("POST", "/schedules", Submission(spec_text=read_spec(spec), spec_file=str(spec)))
     schedule = ScheduleView.model_validate_json(answer.content)
     if as_json:
@@ -45,7 +45,7 @@ def list_schedules(as_json: AsJson = False) -> None:
 
         kexbench schedules list --json | jq -r '.[].name'
     """
-    with queue_api() as api:
+    with reach_api() as api:
         schedules = api.get(list[ScheduleView], "/schedules")
     if as_json:
         print_json([schedule.model_dump(mode="json") for schedule in schedules])
@@ -66,6 +66,6 @@ def remove(name: Annotated[str, typer.Argument(help="As `kexbench schedules list
 
         kexbench schedules remove nightly
     """
-    with queue_api() as api:
+    with reach_api() as api:
         api.send("DELETE", f"/schedules/{quote(name, safe='')}")
     out.print(f"{name} is removed", markup=False)

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 import typer
 
 from kexbench.api.upgrade_models import UpgradePage
-from kexbench.cli.cluster import queue_api
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
+from kexbench.cli.reaching import reach_api
 from kexbench.cli.upgrade_words import LEGEND, report_lines, report_tables, upgrades_table
 from kexbench.domain.upgrades import UpgradeReport
 
@@ -57,7 +57,7 @@ def upgrade(
     if library and before and after:
         asked: dict[str, str | float] = {"library": library, "before": before, "after": after}
         asked |= {"relevant": share(relevant)} | ({"pool": pool} if pool else {})
-        with queue_api() as api:
+        with reach_api() as api:
             found = api.get(UpgradeReport, f"/upgrades/report?{urlencode(asked)}")
         if as_json:
             print_json(found.model_dump(mode="json"))
@@ -91,7 +91,7 @@ def _print(found: UpgradeReport) -> None:
 
 
 def _list(library: str | None, *, as_json: bool) -> None:
-    with queue_api() as api:
+    with reach_api() as api:
         page = api.get(UpgradePage, f"/upgrades?{urlencode({'library': library} if library else {})}")
     if as_json:
         print_json(page.model_dump(mode="json"))

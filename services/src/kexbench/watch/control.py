@@ -6,8 +6,9 @@ from typing import Protocol
 
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
 from kexbench.api.commits import begin_committed, newest_commits
+from kexbench.api.control_models import DryRunRequest, DryRunView
 from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.dry_runs import DryRunRequest, DryRunView, dry_run_of
+from kexbench.api.dry_runs import dry_run_of
 from kexbench.api.following import begin_followed, followed_views
 from kexbench.api.following_models import FollowedSpec, FollowedView
 from kexbench.api.problems import ProblemError
