@@ -14,13 +14,15 @@ from kexbench.api.calling import API_PREFIX
 from kexbench.api.tokens import sign_run_token
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
+from tests.api.documented import documented_statuses
 
 SECRET = "s" * 64
 ClientOf = Callable[[FastAPI], httpx.Client]
 
 
 class AppTransport(httpx.BaseTransport):
-    """Hands requests to an application in this process. What the application raises is raised here."""
+    """Hands requests to an application in this process. What the application raises is raised here, and an answer whose
+    status the OpenAPI document does not tell is a fault of whichever test got it."""
 
     def __init__(self, app: FastAPI, portal: BlockingPortal) -> None:
         self._inner = httpx.ASGITransport(app)
@@ -31,6 +33,10 @@ class AppTransport(httpx.BaseTransport):
 
     async def _handle(self, request: httpx.Request) -> httpx.Response:
         response = await self._inner.handle_async_request(request)
+        documented = documented_statuses(request.method, request.url.path)
+        assert documented is None or response.status_code in documented, (
+            f"{request.method} {request.url.path} answers {response.status_code}, which its document does not tell"
+        )
         body = httpx.ByteStream(await response.aread())
         return httpx.Response(response.status_code, headers=response.headers, stream=body)
 

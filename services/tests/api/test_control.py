@@ -220,7 +220,7 @@ def test_a_run_tells_every_change_of_its_state_in_their_order(api: ClusterApi) -
         ("POST", "/runs/{run}/cancel", "dispatcher"),
         ("POST", "/runs/{run}/resume", "pod {run} {job} uid"),
         ("GET", "/open-runs", "submitter"),
-        ("GET", "/open-runs/{run}", "submitter"),
+        ("GET", "/open-runs/{run}", "pod another {job} uid"),
         ("GET", "/runs/{run}/kits", "builder {run}"),
         ("POST", "/runs/{run}/start", "submitter"),
         ("GET", "/runs/{run}/jobs/{job}/order", "submitter"),

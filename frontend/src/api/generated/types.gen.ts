@@ -4571,6 +4571,31 @@ export type HealthData = {
     url: '/api/v1/health';
 };
 
+export type HealthErrors = {
+    /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
+};
+
+export type HealthError = HealthErrors[keyof HealthErrors];
+
 export type HealthResponses = {
     /**
      * Successful Response
@@ -4589,9 +4614,29 @@ export type FiltersData = {
 
 export type FiltersErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4622,9 +4667,29 @@ export type SubjectsData = {
 
 export type SubjectsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4680,9 +4745,29 @@ export type MatrixData = {
 
 export type MatrixErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4724,9 +4809,29 @@ export type RunsData = {
 
 export type RunsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4779,9 +4884,29 @@ export type RunData = {
 
 export type RunErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4839,9 +4964,29 @@ export type SeriesData = {
 
 export type SeriesErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4872,9 +5017,29 @@ export type QueueData = {
 
 export type QueueErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4936,9 +5101,29 @@ export type ExportSamplesData = {
 
 export type ExportSamplesErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -4986,9 +5171,29 @@ export type ScalingData = {
 
 export type ScalingErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5038,9 +5243,29 @@ export type QualificationsData = {
 
 export type QualificationsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5076,13 +5301,33 @@ export type VerdictData = {
 
 export type VerdictErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * It has not ended
      */
     409: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5118,6 +5363,10 @@ export type CancelRunData = {
 
 export type CancelRunErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5130,6 +5379,10 @@ export type CancelRunErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5141,6 +5394,10 @@ export type CancelRunErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5176,6 +5433,10 @@ export type ResumeRunData = {
 
 export type ResumeRunErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5188,6 +5449,10 @@ export type ResumeRunErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5199,6 +5464,10 @@ export type ResumeRunErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5229,6 +5498,10 @@ export type OpenRunsData = {
 
 export type OpenRunsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5241,6 +5514,10 @@ export type OpenRunsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5252,6 +5529,10 @@ export type OpenRunsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5289,6 +5570,10 @@ export type OpenRunData = {
 
 export type OpenRunErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5301,6 +5586,10 @@ export type OpenRunErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5312,6 +5601,10 @@ export type OpenRunErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5347,6 +5640,10 @@ export type KnownKitsData = {
 
 export type KnownKitsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5359,6 +5656,10 @@ export type KnownKitsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5370,6 +5671,10 @@ export type KnownKitsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5411,6 +5716,10 @@ export type BisectionsData = {
 
 export type BisectionsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5423,6 +5732,10 @@ export type BisectionsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5434,6 +5747,10 @@ export type BisectionsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5464,6 +5781,10 @@ export type BeginBisectionData = {
 
 export type BeginBisectionErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5476,6 +5797,10 @@ export type BeginBisectionErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5487,6 +5812,10 @@ export type BeginBisectionErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5522,6 +5851,10 @@ export type BisectionData = {
 
 export type BisectionErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5534,6 +5867,10 @@ export type BisectionErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5545,6 +5882,10 @@ export type BisectionErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5580,6 +5921,10 @@ export type CancelBisectionData = {
 
 export type CancelBisectionErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5592,6 +5937,10 @@ export type CancelBisectionErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5603,6 +5952,10 @@ export type CancelBisectionErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5638,6 +5991,10 @@ export type ResumeBisectionData = {
 
 export type ResumeBisectionErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5650,6 +6007,10 @@ export type ResumeBisectionErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5661,6 +6022,10 @@ export type ResumeBisectionErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5708,6 +6073,10 @@ export type CommitsData = {
 
 export type CommitsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5720,6 +6089,10 @@ export type CommitsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5731,6 +6104,10 @@ export type CommitsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5766,6 +6143,10 @@ export type RepositoryHeadsData = {
 
 export type RepositoryHeadsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5778,6 +6159,10 @@ export type RepositoryHeadsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5789,6 +6174,10 @@ export type RepositoryHeadsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5828,6 +6217,10 @@ export type FollowedData = {
 
 export type FollowedErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5840,6 +6233,10 @@ export type FollowedErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5851,6 +6248,10 @@ export type FollowedErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5883,6 +6284,10 @@ export type SchedulesData = {
 
 export type SchedulesErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5895,6 +6300,10 @@ export type SchedulesErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5906,6 +6315,10 @@ export type SchedulesErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -5947,6 +6360,10 @@ export type JobOrderData = {
 
 export type JobOrderErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -5959,6 +6376,10 @@ export type JobOrderErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -5970,6 +6391,10 @@ export type JobOrderErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6009,6 +6434,10 @@ export type MaterialData = {
 
 export type MaterialErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6021,6 +6450,10 @@ export type MaterialErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6032,6 +6465,10 @@ export type MaterialErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6065,6 +6502,10 @@ export type KitData = {
 
 export type KitErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6077,6 +6518,10 @@ export type KitErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6088,6 +6533,10 @@ export type KitErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6133,9 +6582,29 @@ export type UpgradesData = {
 
 export type UpgradesErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6201,9 +6670,29 @@ export type UpgradeReportData = {
 
 export type UpgradeReportErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6244,6 +6733,10 @@ export type StoredInvocationsData = {
 
 export type StoredInvocationsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6256,6 +6749,10 @@ export type StoredInvocationsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6267,6 +6764,10 @@ export type StoredInvocationsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6304,6 +6805,10 @@ export type StoredByJobData = {
 
 export type StoredByJobErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6316,6 +6821,10 @@ export type StoredByJobErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6327,6 +6836,10 @@ export type StoredByJobErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6361,13 +6874,29 @@ export type RingsData = {
 
 export type RingsErrors = {
     /**
-     * The signature is missing or wrong
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
+     * Nobody is known by this token
      */
     401: Problem;
     /**
-     * No repository of this name has a webhook
+     * The token is for something else
+     */
+    403: Problem;
+    /**
+     * Not found
      */
     404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * Something else is stored under this id
+     */
+    409: Problem;
     /**
      * No length given
      */
@@ -6377,11 +6906,15 @@ export type RingsErrors = {
      */
     413: Problem;
     /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
+    /**
      * Not of the expected form
      */
     422: Problem;
     /**
-     * The secret can't be read
+     * The store is not available
      */
     503: Problem;
 };
@@ -6439,6 +6972,10 @@ export type AlertsData = {
 
 export type AlertsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6451,6 +6988,10 @@ export type AlertsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6462,6 +7003,10 @@ export type AlertsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6497,6 +7042,10 @@ export type AlertData = {
 
 export type AlertErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6509,6 +7058,10 @@ export type AlertErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6520,6 +7073,10 @@ export type AlertErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6555,6 +7112,10 @@ export type ChangeAlertData = {
 
 export type ChangeAlertErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6567,6 +7128,10 @@ export type ChangeAlertErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6578,6 +7143,10 @@ export type ChangeAlertErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6619,6 +7188,10 @@ export type JudgementsData = {
 
 export type JudgementsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6631,6 +7204,10 @@ export type JudgementsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6642,6 +7219,10 @@ export type JudgementsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6677,6 +7258,10 @@ export type JudgementData = {
 
 export type JudgementErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6689,6 +7274,10 @@ export type JudgementErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6700,6 +7289,10 @@ export type JudgementErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6741,6 +7334,10 @@ export type NotificationsData = {
 
 export type NotificationsErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Nobody is known by this token
      */
     401: Problem;
@@ -6753,6 +7350,10 @@ export type NotificationsErrors = {
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
      * Something else is stored under this id
      */
     409: Problem;
@@ -6764,6 +7365,10 @@ export type NotificationsErrors = {
      * Too large
      */
     413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
     /**
      * Not of the expected form
      */
@@ -6794,13 +7399,37 @@ export type ScorecardData = {
 
 export type ScorecardErrors = {
     /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
      * Not found
      */
     404: Problem;
     /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
+    /**
      * Not of the expected form
      */
     422: Problem;
+    /**
+     * What stands in the file is no scorecard
+     */
+    500: Problem;
     /**
      * The store is not available
      */

@@ -42,7 +42,8 @@ from kexbench.api.access import Gatekeeper
 from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.gate import Gate, Reading
+from kexbench.api.gate import REFUSALS, Gate, Reading
+from kexbench.api.methods import HeadAsGet, PagesMount
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
 from kexbench.api.troubles import Troubles
@@ -82,7 +83,7 @@ class _Pages(StaticFiles):
         except HTTPException as error:
             first, _, rest = path.partition("/")
             is_file = "." in path.rpartition("/")[2] and (first == "assets" or not rest)
-            if error.status_code != 404 or first == "api" or is_file:
+            if error.status_code != 404 or is_file:
                 raise
             return FileResponse(Path(str(self.directory)) / "index.html")
 
@@ -141,6 +142,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=_bounded,
+        redirect_slashes=False,
     )
     install_problem_handlers(app)
     app.state.monitoring = Monitoring(store)
@@ -152,7 +154,7 @@ def create_app(
     app.state.verdicts = Verdicts(store)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
-        app.include_router(routes.router, prefix=API_PREFIX)
+        app.include_router(routes.router, prefix=API_PREFIX, responses=REFUSALS)
 
     app.include_router(monitoring.router)
 
@@ -166,6 +168,7 @@ def create_app(
         response.headers.setdefault("Content-Security-Policy", _POLICY)
         return response
 
+    app.add_middleware(HeadAsGet)
     if pages is not None:
-        app.mount("/", _Pages(directory=pages, html=True))
+        app.router.routes.append(PagesMount("/", _Pages(directory=pages, html=True)))
     return app

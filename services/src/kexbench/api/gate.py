@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError, problem_response
 from kexbench.kits.transport import KIT_MAX_BYTES
 
@@ -21,6 +23,15 @@ PAUSE_S = 30.0
 ANY_HOST = "*"
 _LOCAL = "localhost"
 _CLOSE = {"Connection": "close"}
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "Malformed, or of two lengths"},
+    408: {"model": Problem, "description": "Nothing of the body came for too long"},
+    411: {"model": Problem, "description": "No length given"},
+    413: {"model": Problem, "description": "Too large"},
+    421: {"model": Problem, "description": "This service is not reached by that host's name"},
+}
+"""What any request may be answered before a route looks at it."""
 
 
 @dataclass

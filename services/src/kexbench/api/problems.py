@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from kexbench.api.methods import served_methods
 from kexbench.api.models import Candidate, Problem
 from kexbench.store.port import StoreError
 
@@ -53,8 +54,11 @@ def install_problem_handlers(app: FastAPI) -> None:
         return _respond(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json", errors=problems)
 
     @app.exception_handler(HTTPException)
-    def _http(_: Request, error: HTTPException) -> JSONResponse:
-        return _respond(HTTPStatus(error.status_code), str(error.detail), headers=dict(error.headers or {}))
+    def _http(request: Request, error: HTTPException) -> JSONResponse:
+        headers = dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # which route knows its own methods alone
+            headers["Allow"] = ", ".join(served_methods(app.routes, request.scope["path"]))
+        return _respond(HTTPStatus(error.status_code), str(error.detail), headers=headers)
 
 
 def problem_response(error: ProblemError) -> JSONResponse:

@@ -69,7 +69,12 @@ def remove_schedule(store: TheStore, caller: TheCaller, name: Name) -> None:
             store.add_schedule(known.model_copy(update=change))
 
 
-@router.post("/schedules/{name}/runs", operation_id="run_schedule", status_code=201)
+@router.post(
+    "/schedules/{name}/runs",
+    operation_id="run_schedule",
+    status_code=201,
+    responses={200: {"model": ScheduledRun, "description": "None is begun: another run of the schedule is open"}},
+)
 def run_schedule(
     store: TheStore, supplies: TheQueueing, caller: TheCaller, name: Name, time: ScheduledTime, response: Response
 ) -> ScheduledRun:

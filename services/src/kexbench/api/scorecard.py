@@ -7,6 +7,7 @@ from typing import cast
 from fastapi import APIRouter, Request
 from pydantic import ValidationError
 
+from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS
 from kexbench.domain.scorecard import Scorecard
@@ -15,7 +16,11 @@ router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _REMEDY = "make scorecard, in a checkout, measures and writes one; KEXBENCH_SCORECARD says where it is"
 
 
-@router.get("/scorecard", operation_id="scorecard")
+@router.get(
+    "/scorecard",
+    operation_id="scorecard",
+    responses={500: {"model": Problem, "description": "What stands in the file is no scorecard"}},
+)
 def scorecard(request: Request) -> Scorecard:
     """How good detection is beside the methods of others, as it was measured last."""
     path = cast(Path | None, request.app.state.scorecard)

@@ -24,7 +24,6 @@ from kexbench.store.port import Store
 
 _one_at_a_time = Lock()
 """Looking whether a number or a run is taken and taking it are two steps."""
-"""Of one request's body; the application refuses a larger one before it reads it."""
 
 
 router = APIRouter(
@@ -35,8 +34,6 @@ router = APIRouter(
         401: {"model": Problem, "description": "Nobody is known by this token"},
         403: {"model": Problem, "description": "The token is for something else"},
         409: {"model": Problem, "description": "Something else is stored under this id"},
-        411: {"model": Problem, "description": "No length given"},
-        413: {"model": Problem, "description": "Too large"},
     },
 )
 

@@ -17,6 +17,7 @@ from kexbench.api.access import TheCaller, admit
 from kexbench.api.faults import CountedRoute
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
+from kexbench.api.uploading import router as uploads
 from kexbench.forges.webhooks import WebhookError, read_delivery
 
 
@@ -51,8 +52,6 @@ router = APIRouter(
     responses={
         401: {"model": Problem, "description": "The signature is missing or wrong"},
         404: {"model": Problem, "description": "No repository of this name has a webhook"},
-        411: {"model": Problem, "description": "No length given"},
-        413: {"model": Problem, "description": "Too large"},
         422: {"model": Problem, "description": "Not of the expected form"},
         503: {"model": Problem, "description": "The secret can't be read"},
     },
@@ -69,7 +68,7 @@ async def receive_webhook(request: Request, doorbell: TheDoorbell, repository: s
     await run_in_threadpool(_take, doorbell, repository, request.headers, await request.body())
 
 
-@router.get("/rings", operation_id="rings")
+@router.get("/rings", operation_id="rings", responses=uploads.responses)
 def rings(doorbell: TheDoorbell, caller: TheCaller) -> dict[str, int]:
     """How often webhooks rang for each repository since this process began."""
     admit(caller, "dispatcher")
