@@ -106,11 +106,11 @@ def _levels(lab: Lab, scale: Scale, plain: Path) -> Iterator[Level]:
 
 
 def _builds(lab: Lab, scale: Scale) -> Iterator[Built | NotBuilt]:
-    for found in compare_builds(lab, scale):
-        if isinstance(found, str):
-            _say(f"builds: {found}")
+    for progress in compare_builds(lab, scale):
+        if isinstance(progress, str):
+            _say(f"builds: {progress}")
         else:
-            yield found
+            yield progress
 
 
 def _detections(lab: Lab, scale: Scale) -> Iterator[str]:

@@ -18,7 +18,13 @@ from kexbench.runner.invocation import measure_invocation
 from kexbench.runner.order import Turn
 from kexbench.runner.ticket import TicketKit
 
-LIBRARIES, SUITES = ("openssl", "gnutls"), ("bullseye", "bookworm", "trixie")
+PAIRS = (
+    *((f"openssl@deb-source/{suite}", f"openssl@debian/{suite}") for suite in ("bullseye", "bookworm", "trixie")),
+    ("openssl@crate/4.0.3", "openssl@debian/experimental"),
+    *((f"gnutls@deb-source/{suite}", f"gnutls@debian/{suite}") for suite in ("bullseye", "bookworm", "trixie")),
+)
+"""Kits built here, each with the package of the same version. Where a mirror lacks a suite's sources, or experimental
+has moved on, the report names the pair and why it was not compared."""
 ALIKE = 0.03
 """A case whose cost differs by more is named with its cause."""
 _CASES = [
@@ -46,7 +52,8 @@ class Built:
 
     library: str
     version: str
-    suite: str
+    packaged: str
+    """The reference of the package's kit."""
     case: Case
     packaged_ns: float
     ratio: RatioEstimate
@@ -59,7 +66,7 @@ class Built:
         return abs(self.ratio.ratio - 1) > ALIKE
 
 
-Found = tuple[float, RatioEstimate]
+Costs = tuple[float, RatioEstimate]
 """The package's cost in nanoseconds, and the ratio to it."""
 
 
@@ -67,49 +74,51 @@ Found = tuple[float, RatioEstimate]
 class NotBuilt:
     """A pair or a case that cannot be had here."""
 
-    library: str
-    suite: str
+    built: str
+    packaged: str
     reason: str
 
 
 def compare_builds(lab: Lab, scale: Scale) -> Iterator[str | Built | NotBuilt]:
     """Yields what is under way, and what was found. Cases that one of the two lacks are left out."""
-    for library in LIBRARIES:
-        for suite in SUITES:
-            built, packaged = f"{library}@deb-source/{suite}", f"{library}@debian/{suite}"
-            yield f"{built} against {packaged}"
-            try:
-                kits = {reference: lab.kit(reference) for reference in (built, packaged)}
-            except KitError as error:
-                yield NotBuilt(library, suite, str(error))
-                continue
-            versions = sorted({kit.manifest.version for kit in kits.values()})
-            if len(versions) > 1:
-                yield NotBuilt(library, suite, f"sources and package are of two versions: {' and '.join(versions)}")
-                continue
-            components = changed_components(*(kits[one].manifest.components for one in (packaged, built)))
-            for case in expand([Matrix.model_validate(one) for one in _CASES], {})[0]:
-                found = _compare(lab, scale, kits, case)
-                if isinstance(found, str):
-                    yield NotBuilt(library, suite, f"{case.label}: {found}")
-                elif found:
-                    yield Built(library, versions[0], suite, case, *found, components)
+    for built, packaged in PAIRS:
+        yield f"{built} against {packaged}"
+        try:
+            kits = {reference: lab.kit(reference) for reference in (built, packaged)}
+        except KitError as error:
+            yield NotBuilt(built, packaged, str(error))
+            continue
+        versions = sorted({kit.manifest.version for kit in kits.values()})
+        if len(versions) > 1:
+            yield NotBuilt(built, packaged, f"they are of two versions: {' and '.join(versions)}")
+            continue
+        library = kits[built].manifest.library
+        components = changed_components(kits[packaged].manifest.components, kits[built].manifest.components)
+        for case in expand([Matrix.model_validate(matrix) for matrix in _CASES], {})[0]:
+            costs = _compare(lab, scale, kits, case)
+            if isinstance(costs, str):
+                yield NotBuilt(built, packaged, f"{case.label}: {costs}")
+            elif costs:
+                yield Built(library, versions[0], packaged, case, *costs, components)
 
 
-def _compare(lab: Lab, scale: Scale, kits: Mapping[str, TicketKit], case: Case) -> Found | str | None:
+def _compare(lab: Lab, scale: Scale, kits: Mapping[str, TicketKit], case: Case) -> Costs | str | None:
     """A text says why there is nothing to compare, None that one of the two lacks the case."""
     built, packaged = kits
     ticket = lab.ticket([case], dict(kits), scale.batches)
-    done: list[Invocation] = []
+    invocations: list[Invocation] = []
     for number in range(scale.invocations):
         turn = Turn(case.case_id, (built, packaged), number)
-        done.append(measure_invocation(ticket, turn, lab.cpus, lab.log, no_load))
-        for outcome in done[-1].outcomes:
+        invocations.append(measure_invocation(ticket, turn, lab.cpus, lab.log, no_load))
+        for outcome in invocations[-1].outcomes:
             lacking = outcome.kind is OutcomeKind.UNSUPPORTED
             return None if lacking else f"{outcome.subject}: {outcome.kind}: {outcome.reason}"
-    ours, theirs = (batches_of(done, case.case_id, reference, Metric.CPU_NS) for reference in (built, packaged))
-    costs = [
-        one.cost for each in done for one in each.samples if (one.subject, one.metric) == (packaged, Metric.CPU_NS)
+    ours, theirs = (batches_of(invocations, case.case_id, reference, Metric.CPU_NS) for reference in (built, packaged))
+    packaged_costs = [
+        sample.cost
+        for invocation in invocations
+        for sample in invocation.samples
+        if (sample.subject, sample.metric) == (packaged, Metric.CPU_NS)
     ]
     ratio = compare(ours, theirs)
-    return (median(costs), ratio) if ratio else "too few invocations"
+    return (median(packaged_costs), ratio) if ratio else "too few invocations"

@@ -84,33 +84,35 @@ def _difference(ratio: MedianEstimate) -> str:
     return f"{ratio.value - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
 
 
-def builds_table(found: Sequence[Built | NotBuilt]) -> str:
+def builds_table(results: Sequence[Built | NotBuilt]) -> str:
     """Every case, the furthest apart first of each pair; below, what differs with its cause, and what is missing."""
-    built = sorted(
-        (one for one in found if isinstance(one, Built)),
-        key=lambda one: (one.library, version_key(one.version), -abs(one.ratio.ratio - 1)),
+    compared = sorted(
+        (result for result in results if isinstance(result, Built)),
+        key=lambda result: (result.library, version_key(result.version), -abs(result.ratio.ratio - 1)),
     )
     rows = [
         [
-            f"{one.library} {one.version}",
-            one.case.label,
-            f"{one.packaged_ns / 1000:,.1f}",
-            _percent(one.ratio),
-            _cause(one) if one.differs else "",
+            f"{result.library} {result.version}",
+            result.case.label,
+            f"{result.packaged_ns / 1000:,.1f}",
+            _percent(result.ratio),
+            _cause(result) if result.differs else "",
         ]
-        for one in built
+        for result in compared
     ]
-    lines = [f"- {one.library}, {one.suite}: {one.reason}" for one in found if isinstance(one, NotBuilt)]
     table = markdown_table(("library", "case", "Debian's, µs", "built / Debian's", "cause of more than 3%"), rows)
-    differing = sum(one.differs for one in built)
-    told = f"{len(built)} cases, {differing} of them more than {ALIKE:.0%} apart."
+    differing = sum(result.differs for result in compared)
+    summary = f"{len(compared)} cases, {differing} of them more than {ALIKE:.0%} apart."
+    lines = [
+        f"- {result.built} and {result.packaged}: {result.reason}" for result in results if isinstance(result, NotBuilt)
+    ]
     missing = "\n\nNot compared:\n\n" + "\n".join(lines) if lines else ""
-    return f"{told}\n\n{table}{missing}"
+    return f"{summary}\n\n{table}{missing}"
 
 
-def _cause(one: Built) -> str:
-    known = CAUSES.get((one.library, one.suite))
-    return "; ".join(filter(None, [known, components_words(one.components)])) or NO_CAUSE
+def _cause(result: Built) -> str:
+    known = CAUSES.get((result.packaged, result.case.label), CAUSES.get((result.packaged, "")))
+    return "; ".join(filter(None, [known, components_words(result.components)])) or NO_CAUSE
 
 
 def _percent(ratio: RatioEstimate) -> str:

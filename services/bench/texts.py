@@ -53,7 +53,8 @@ NO_CAUSE = "not found"
 
 
 CAUSES: dict[tuple[str, str], str] = {}
-"""By library and suite: why a kit that is built here costs more or less than that suite's package, as was found out."""
+"""Why a kit built here costs more or less than a package, as was found out: by the package's kit and a case's label,
+or by the kit and "" for all its cases."""
 
 
 DETECTION = """\
