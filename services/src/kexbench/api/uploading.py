@@ -111,7 +111,7 @@ def stored_by_job(store: TheStore, run_id: str) -> dict[str, int]:
 def post_invocation(
     store: TheStore, monitoring: TheMonitoring, caller: TheCaller, run_id: str, invocation: Invocation
 ) -> None:
-    """Store one invocation, whole. Sending it again changes nothing."""
+    """Store one invocation, whole. Sending it again changes nothing. One that somebody cut short is dropped."""
     try:
         _store_invocation(store, caller, run_id, invocation)
     except ProblemError:
@@ -129,7 +129,9 @@ def _store_invocation(store: Store, caller: Caller, run_id: str, invocation: Inv
     if fault := emulated(run, invocation, host):
         remedy = "measure on a machine of the kit's own architecture"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
-    store.add_invocation(run, invocation, host)
+    # A pod that an earlier release started may still send one. It is not refused, since that would end the upload.
+    if not invocation.was_cut_short:
+        store.add_invocation(run, invocation, host)
 
 
 def _host_of(store: Store, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:
