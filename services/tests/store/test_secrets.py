@@ -4,7 +4,7 @@ import logging
 import socketserver
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from http import HTTPStatus
@@ -133,7 +133,7 @@ def test_an_answer_that_breaks_off_after_its_first_rows_has_the_password_nowhere
     address = "http://" + ADDRESS.format(password=QUOTED, port=8123)
     store = ClickHouseStore(address, "kexbench", EngineClauses())
 
-    def breaks_off() -> Iterator[list[list[str]]]:
+    def breaks_off() -> Generator[list[list[str]]]:
         yield [["first"]]
         raise OperationalError(f"Failed to read the answer of {address}")
 

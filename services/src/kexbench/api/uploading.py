@@ -111,7 +111,7 @@ def stored_by_job(store: TheStore, run_id: str) -> dict[str, int]:
 def post_invocation(
     store: TheStore, monitoring: TheMonitoring, caller: TheCaller, run_id: str, invocation: Invocation
 ) -> None:
-    """Store one invocation, whole. Sending it again changes nothing. One that somebody cut short is dropped."""
+    """Store one invocation, whole. Sending it again changes nothing."""
     try:
         _store_invocation(store, caller, run_id, invocation)
     except ProblemError:
