@@ -39,8 +39,8 @@ def drained(kubectl: Kubectl, node: str) -> Iterator[None]:
     """Every pod of the node has been evicted, and the node takes none. The disruption budget of jobs, which would let
     that wait for their end, allows it meanwhile."""
     least = kubectl("get", *BUDGET, "--output=jsonpath={.spec.minAvailable}")
-    _set_budget(kubectl, 0)
     try:
+        _set_budget(kubectl, 0)
         kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=180s")
         yield
     finally:
