@@ -75,7 +75,7 @@ test-infra: python
 kits: packages-run packages-kits python
 	@$(BIN)/kexbench kits add --tracked
 
-bench: packages-run packages-bench python
+bench: packages-run packages-kits packages-bench python
 	@$(MAKE) --silent -C workers/handshake plain
 	@cd services && PYTHONPATH=../infra .venv/bin/python -m bench --plain ../workers/handshake/build/plain_openssl $(BENCH)
 

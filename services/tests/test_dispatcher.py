@@ -21,7 +21,9 @@ from kexbench.dispatcher.loop import EXPECTED
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView
+from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.workflows import WantedKit
+from kexbench.planning.job_pods import JobPods
 from tests.execution.argo.cases import POOLS, SETTINGS, a_cluster_run
 from tests.execution.argo.fake_cluster import FakeCluster
 from tests.execution.argo.fake_control import FakeControl
@@ -43,11 +45,11 @@ class Stage:
         self.control.queue(run)
         self.dispatcher, self.other = (self.a_dispatcher(identity) for identity in ("one", "other"))
 
-    def a_dispatcher(self, identity: str) -> Dispatcher:
+    def a_dispatcher(self, identity: str, settings: JobSettings = SETTINGS) -> Dispatcher:
         pools = tuple(POOLS.values())
         troubles = Troubles(self.clock, EXPECTED)
         health = self.healths[identity] = Health(troubles, self.seconds)
-        return Dispatcher(self.control, self.cluster, pools, SETTINGS, identity, self.clock, health, troubles)
+        return Dispatcher(self.control, self.cluster, pools, settings, identity, self.clock, health, troubles)
 
     def clock(self) -> datetime:
         return self.cluster.now
@@ -539,3 +541,15 @@ def test_a_dispatcher_lives_while_others_are_away_and_not_when_it_hangs() -> Non
     assert 'kexbench_dispatcher_rounds_total{result="failed"} 40.0' in text
     assert 'kexbench_dispatcher_rounds_total{result="answered"} 1.0' in text
     assert "kexbench_dispatcher_troubles 1.0" in text
+
+
+@pytest.mark.parametrize(("pending_seconds", "state"), [(60, RunState.FAILED), (3600, RunState.RUNNING)])
+def test_a_pod_may_wait_for_as_long_as_the_site_says(pending_seconds: int, state: RunState) -> None:
+    stage = Stage()
+    settings = replace(SETTINGS, site=JobPods.model_validate({"pendingSeconds": pending_seconds}))
+    stage.dispatcher = stage.a_dispatcher("one", settings)
+    stage.tick(2)
+    labels = {**names.labels_of(RUN.run_id, 1), names.POOL: RUN.plan.pools[0]}
+    stage.cluster.add_pod("waits", labels, ("ErrImagePull", "manifest unknown"))
+    stage.tick(30)
+    assert stage.state() is state

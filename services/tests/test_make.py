@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
         ("format", "clang-format", "workers/handshake format"),
         ("test", "chromium", "-m browser"),
         ("bench", "gnutls-bin", "-m bench"),
+        ("bench", "perl", "-m bench"),
         ("kits", "libgmp-dev", "kits add"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from kexbench.api.gate import MAX_UPLOAD_BYTES
 from kexbench.api.tokens import TokenError, bearer_of, sign_run_token
 from kexbench.domain.runs import Run
-from kexbench.domain.samples import Timer
+from kexbench.domain.samples import OutcomeKind, Timer
 from tests.api.conftest import SECRET, assert_problem, put, token
 from tests.builders import RSA, SPEC, a_kit, a_run, an_event, an_invocation, an_outcome
 
@@ -184,6 +184,20 @@ def test_a_zero_among_the_values_is_stored_and_compared_with_nothing(client: htt
         assert post(client, run, "invocations", body).status_code == 204
     cells = client.get("/matrix").json()["cells"]
     assert [(cell["estimate"]["value"], cell["change"]) for cell in cells] == [(0, None), (5, None)]
+
+
+def test_an_invocation_that_somebody_cut_short_is_dropped_and_a_crash_of_the_library_is_stored(
+    client: httpx.Client,
+) -> None:
+    run = a_run()
+    put(client, run)
+    for number, ended_by in enumerate((15, 9, 11)):
+        crash = an_outcome("fake@1.1", OutcomeKind.CRASHED, f"the worker was ended by signal {ended_by}")
+        sent = an_invocation(run, number, cpu_ns={ONE: [1, 2]}, outcomes=[crash]).model_dump(mode="json")
+        assert post(client, run, "invocations", sent).status_code == 204
+    assert [stored["invocation"] for stored in client.get(f"/runs/{run.run_id}/invocations").json()] == [2]
+    outcomes = [cell["outcome"] for cell in client.get(f"/runs/{run.run_id}").json()["cells"] if cell["outcome"]]
+    assert [outcome["reason"] for outcome in outcomes] == ["the worker was ended by signal 11"]
 
 
 def test_what_is_uploaded_under_another_address_is_refused(client: httpx.Client) -> None:

@@ -125,3 +125,21 @@ def test_a_home_that_cannot_be_is_told_with_the_remedy(cli: Cli, command: list[s
     assert "Traceback" not in done.err
     assert str(cli.folder / "home") in done.err
     assert "remedy: " in done.err
+
+
+def test_a_service_waits_for_a_server_that_does_not_answer_yet_and_other_commands_do_not(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEXBENCH_STORE_URL", "http://reader:s3cret@127.0.0.1:1")
+    serving = cli.start("serve", "--port", "0")
+    try:
+        assert serving.stderr is not None
+        assert any(line == "the ClickHouse server does not answer: waiting for it\n" for line in serving.stderr)
+        assert serving.poll() is None
+    finally:
+        serving.kill()
+        serving.communicate()
+    done = cli("runs", "list")
+    assert done.status == 1
+    assert "the ClickHouse server does not answer" in done.err
+    assert "s3cret" not in done.err

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,8 @@ from tests.cluster.kexbench import JOBS
 from tests.cluster.kubectl import Kubectl
 
 CONTROLLER = "workflow-controller"
+BUDGET = ("poddisruptionbudget/kexbench-jobs", "--namespace", JOBS)
+MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")
 _OF_ARGO = ("var-run-argo", "tmp-dir-argo", "argo-token")
 
 
@@ -28,6 +32,50 @@ def without_kubelet(cluster: Cluster, node: str) -> Iterator[None]:
         yield
     finally:
         os.kill(kubelet, signal.SIGCONT)
+
+
+@contextmanager
+def drained(kubectl: Kubectl, node: str) -> Iterator[None]:
+    """Every pod of the node has been evicted, and the node takes none. The disruption budget of jobs, which would let
+    that wait for their end, allows it meanwhile."""
+    least = kubectl("get", *BUDGET, "--output=jsonpath={.spec.minAvailable}")
+    try:
+        _set_budget(kubectl, 0)
+        kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=180s")
+        yield
+    finally:
+        kubectl("uncordon", node)
+        _set_budget(kubectl, int(least))
+
+
+def _set_budget(kubectl: Kubectl, least: int) -> None:
+    kubectl("patch", *BUDGET, "--type=merge", f"--patch={json.dumps({'spec': {'minAvailable': least}})}")
+    kubectl("wait", *BUDGET, f"--for=jsonpath={{.status.desiredHealthy}}={least}", "--timeout=60s")
+
+
+def cut_off_power(cluster: Cluster) -> None:
+    """The container that measures is gone at once, with all its processes. While the kubelet does nothing, that is how
+    a pod ends with its machine. One job is measured at the time."""
+    os.kill(_first_of_the_container_that_measures(cluster), signal.SIGKILL)
+
+
+def run_out_of_memory(cluster: Cluster) -> None:
+    """The kernel ends the container that measures, since its memory has reached its limit: all of it, as with control
+    groups of version 2. One job is measured at the time."""
+    first = _first_of_the_container_that_measures(cluster)
+    Path(f"/proc/{first}/oom_score_adj").write_text("1000")
+    groups = [line.split(":") for line in Path(f"/proc/{first}/cgroup").read_text().splitlines()]
+    (group,) = (path for _, controllers, path in groups if controllers == "memory")
+    joined = MEMORY_GROUPS / group.lstrip("/") / "cgroup.procs"
+    hog = f"open({str(joined)!r}, 'w').write('0'); b'x' * (8 << 30)"
+    ended = subprocess.run([sys.executable, "-c", hog], check=False)
+    assert ended.returncode == -signal.SIGKILL, "the limit was not reached"
+
+
+def _first_of_the_container_that_measures(cluster: Cluster) -> int:
+    """With it the kernel ends every other process of the container."""
+    (argoexec,) = _processes(cluster, "argoexec", "kexbench.agent", "measure")
+    return argoexec
 
 
 def kill_argo(cluster: Cluster) -> None:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from devcluster.cluster import Cluster
-from tests.cluster.faults import duplicate, first_results_of, kill_argo, without_kubelet
+from tests.cluster.faults import (
+    cut_off_power,
+    drained,
+    duplicate,
+    first_results_of,
+    kill_argo,
+    run_out_of_memory,
+    without_kubelet,
+)
 from tests.cluster.kexbench import JOBS, NAMESPACE, Kexbench
 from tests.cluster.kubectl import Kubectl
 
@@ -20,6 +28,52 @@ def test_a_node_whose_kubelet_stops_is_told_and_its_job_ends_when_it_is_back(
     with without_kubelet(devcluster, "node-b"):
         kexbench.wait_for(run_id, "node node-b is not ready")
     assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 20
+    assert kexbench.outcomes(run_id) == []
+
+
+def test_a_job_whose_node_is_lost_is_measured_again_and_stores_no_crash(
+    kexbench: Kexbench, devcluster: Cluster, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    run_id = kexbench.submit(tmp_path, pools="pool-b", invocations=40)
+    lost = kexbench.job_that_measures(run_id)
+    first_results_of(devcluster, lost)
+    with without_kubelet(devcluster, "node-b"):
+        cut_off_power(devcluster)
+        kexbench.wait_for(run_id, "node node-b is not ready")
+        # What Kubernetes does once somebody deletes the node.
+        kubectl("delete", "pod", lost["metadata"]["name"], "--namespace", JOBS, "--force", "--grace-period=0")
+        kexbench.wait_for(run_id, "is tried again")
+    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 40
+    assert kexbench.outcomes(run_id) == []
+    job_id = lost["metadata"]["labels"]["kexbench.dev/job"]
+    stored = kexbench.get(f"/runs/{run_id}/invocations?job_id={job_id}")
+    assert {invocation["attempt"] for invocation in stored} == {2}  # what was not sent went with the node
+
+
+def test_a_job_whose_node_is_drained_is_measured_to_its_end_and_stores_no_crash(
+    kexbench: Kexbench, devcluster: Cluster, kubectl: Kubectl, tmp_path: Path
+) -> None:
+    run_id = kexbench.submit(tmp_path, pools="pool-b", invocations=120)
+    first_results_of(devcluster, kexbench.job_that_measures(run_id))
+    with drained(kubectl, "node-b"):
+        kexbench.wait_for(run_id, "is tried again")
+    assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 120
+    assert kexbench.outcomes(run_id) == []
+
+
+def test_a_job_that_runs_out_of_memory_stores_no_crash_and_a_resumed_run_measures_what_is_missing(
+    kexbench: Kexbench, devcluster: Cluster, tmp_path: Path
+) -> None:
+    run_id = kexbench.submit(tmp_path, pools="pool-b", invocations=80)
+    first_results_of(devcluster, kexbench.job_that_measures(run_id))
+    run_out_of_memory(devcluster)
+    failed = kexbench.wait_for(run_id, "failed")
+    assert "it ran out of memory: give the pool more" in failed["detail"]
+    assert failed["invocations_stored"] == kexbench.counted(run_id) < 80
+    assert kexbench.outcomes(run_id) == []
+    kexbench.done(kexbench.command("runs", "resume", run_id, "--wait", "--json"))
+    assert kexbench.get(f"/runs/{run_id}")["summary"]["invocations_stored"] == kexbench.counted(run_id) == 80
+    assert kexbench.outcomes(run_id) == []
 
 
 def test_argo_may_be_restarted_while_jobs_run(kexbench: Kexbench, devcluster: Cluster, tmp_path: Path) -> None:
@@ -27,6 +81,7 @@ def test_argo_may_be_restarted_while_jobs_run(kexbench: Kexbench, devcluster: Cl
     kexbench.job_that_measures(run_id)
     kill_argo(devcluster)
     assert kexbench.wait_for(run_id, "finished")["invocations_stored"] == kexbench.counted(run_id) == 40
+    assert kexbench.outcomes(run_id) == []
 
 
 def test_of_two_pods_for_one_try_at_a_job_each_invocation_counts_once_however_often_it_is_sent(

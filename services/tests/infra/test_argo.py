@@ -43,6 +43,13 @@ def test_the_version_is_the_one_that_the_devcluster_compiles() -> None:
     assert found == re.findall(rf"{ARGO_LINES['3.7']} (v\S+)", module)[:1]
 
 
+@pytest.mark.parametrize("document", [CHART / "README.md", CHART / "templates" / "NOTES.txt", ARGO / "README.md"])
+def test_people_are_told_the_releases_that_the_tests_run_since_earlier_ones_are_vulnerable(document: Path) -> None:
+    modules = (HERE / "crds" / "go.mod").read_text()
+    releases = [re.findall(rf"{ARGO_LINES[line]} v(\S+)", modules)[0] for line in ("3.7", "4.0")]
+    assert "{}, or {}".format(*releases) in document.read_text()
+
+
 def test_argos_own_containers_are_guaranteed_and_as_large_as_in_kexbenchs_workflows() -> None:
     resources = configuration()["executor"]["resources"]
     ours = JobSettings("", "", "", "")

@@ -1,5 +1,6 @@
 """The cluster that kind is told to make fits the values and the spec beside it, and the devcluster."""
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -8,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from devcluster.images import kexbench_image
 from devcluster.plan import nodes
+from kexbench.execution.argo.pods import JobSettings
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
 from tests.infra.pools import CHART, ROOT, pools_of
@@ -96,3 +98,23 @@ def test_the_first_run_is_planned_on_both_pools_and_needs_nothing_from_elsewhere
         str(plan.sentinel).partition("@")[2]
     }
     assert sources == {"system"}
+
+
+def test_the_readme_says_where_the_api_is_and_who_asks_before_it_submits_the_first_run() -> None:
+    """As somebody who may: an account that the values name, with a token for this API."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (commands,) = (block.splitlines() for block in blocks if "infra/kind/first-run.yaml" in block)
+    *before, last = commands
+    assert last == "kexbench submit infra/kind/first-run.yaml --wait"
+    (install,) = (command for command in before if command.startswith("helm install kexbench "))
+    assert f"--values {(KIND / 'values.yaml').relative_to(ROOT)}" in install
+    port = re.search(r"port-forward service/kexbench-api (\d+) &$", "\n".join(before), re.MULTILINE)
+    token = re.search(
+        r"kubectl -n (\S+) create token (\S+) --audience (\S+) .*> (\S+)$", "\n".join(before), re.MULTILINE
+    )
+    assert port is not None
+    assert token is not None
+    namespace, account, audience, file = token.groups()
+    assert f"{namespace}:{account}" in VALUES["access"]["submitters"]
+    assert audience == JobSettings("", "", "", "").audience
+    assert f"export KEXBENCH_API_URL=http://127.0.0.1:{port[1]} KEXBENCH_TOKEN_FILE={file}" in before

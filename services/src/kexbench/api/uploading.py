@@ -129,7 +129,9 @@ def _store_invocation(store: Store, caller: Caller, run_id: str, invocation: Inv
     if fault := emulated(run, invocation, host):
         remedy = "measure on a machine of the kit's own architecture"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, fault, remedy)
-    store.add_invocation(run, invocation, host)
+    # A pod that an earlier release started may still send one. It is not refused, since that would end the upload.
+    if not invocation.was_cut_short:
+        store.add_invocation(run, invocation, host)
 
 
 def _host_of(store: Store, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:

@@ -33,6 +33,11 @@ class Connection:
     def __init__(self, dsn: str, database: str) -> None:
         if not database.isidentifier():
             raise StoreError(f"not a database name: {database!r}")
+        if not dsn.startswith("chdb:") and not _is_address(dsn):
+            raise StoreError(
+                "KEXBENCH_STORE_URL is not the address of a ClickHouse server: write https://user:password@host:8443, "
+                "and in the password %40 for @, %2F for / and %23 for #"
+            )
         self._dsn = dsn
         self._database = database
         self._local = threading.local()
@@ -104,8 +109,10 @@ class Connection:
 
     def _query(self, sql: str, parameters: dict[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         with self._faults("refused a query"):
-            answers: Iterator[dict[str, Any]] = self._client.query(sql, parameters=parameters).named_results()
-        return answers
+            answer = self._client.query(sql, parameters=parameters)
+            _ = answer.result_rows  # reads the answer to its end; the client would do so later, outside of `_faults`
+            named_rows: Iterator[dict[str, Any]] = answer.named_results()
+        return named_rows
 
     def _next_number(self, table: str, key: dict[str, str], at: datetime, state: dict[str, str]) -> int:
         """The place of an event among those of its run or bisection, in the order in which they came: that of before
@@ -147,6 +154,16 @@ class Connection:
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
+
+
+def _is_address(url: str) -> bool:
+    """What takes an address apart says parts of it in its errors, so nothing else is given one that is wrong."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment
 
 
 def _in_our_words(what: str, code: int | None) -> StoreError:
