@@ -349,6 +349,12 @@ export type UpgradeCell = {
      */
     invocations: number;
     /**
+     * Disturbed
+     *
+     * invocations of one version that do not tell the client and the server apart, since other programs ran in between; of the version that has more of them
+     */
+    disturbed?: number;
+    /**
      * Run Ids
      *
      * one, or two where the versions were measured in different runs

@@ -209,9 +209,10 @@ class MeasuredTables(HostTables):
             f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
             f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
             f" WHERE metric = {{metric:String}} AND {SELECTED})"
-            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE {of_cpu_time} GROUP BY {CELL})"
-            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id",
+            f" AND (notEmpty({{runs:Array(String)}})"
+            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE {of_cpu_time} GROUP BY {CELL}))"
+            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id, run_id",
             parameters(selection),
         )
         return [
