@@ -318,6 +318,26 @@ def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empt
     assert swap["slower_costs"]["server_cpu_ns"] > 1_400_000
 
 
+def test_an_order_that_differs_is_told_where_nothing_tells_the_sides_apart(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """As where other programs ran in between all the time: the page of the run shows what there is."""
+    run = a_run(spec=SPEC + REFERENCE)
+    empty_store.add_run(run)
+    for number in range(6):
+        for case_id, cost, spoilt in ((RSA, 2_000_000, [ONE]), (ECDSA, 1_000_000, [])):
+            empty_store.add_invocation(
+                run,
+                an_invocation(
+                    run, number, case_id=case_id, cpu_ns={ONE: cost}, preempted_batches=9, without_sides=spoilt
+                ),
+            )
+    (table,) = client.get(f"/runs/{run.run_id}").json()["reference"]["tables"]
+    (swap,) = table["columns"][0]["swaps"]
+    assert swap["slower_costs"] is None
+    assert swap["faster_costs"] == {"client_cpu_ns": 250_000, "server_cpu_ns": 750_000}
+
+
 def test_subjects_are_listed_in_version_order_one_a_kit(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(spec=SPEC.replace("[1.0, 1.1]", "[3.10, 3.9]"))
     empty_store.add_run(run)
