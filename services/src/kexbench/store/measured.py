@@ -96,13 +96,16 @@ class MeasuredTables(HostTables):
         return {row["job_id"]: int(row["stored"]) for row in found}
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
-        """The host kinds with samples or outcomes, the one measured last first."""
+        """The host kinds with samples or outcomes, the one measured last first; behind them those that only runs aside
+        have, which no overview shows."""
         ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
         found = self._query(
             f"SELECT pool, {HOST_KIND} AS host_kind FROM ("
-            f"SELECT pool, cpu_model, host_id, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours} UNION ALL "
-            f"SELECT pool, cpu_model, host_id, measured_at FROM outcomes WHERE {ours}"
-            ") GROUP BY pool, host_kind ORDER BY max(measured_at) DESC, pool, host_kind",
+            f"SELECT pool, cpu_model, host_id, run_id, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours}"
+            f" UNION ALL SELECT pool, cpu_model, host_id, run_id, measured_at FROM outcomes WHERE {ours}"
+            ") GROUP BY pool, host_kind"
+            " ORDER BY maxIf(measured_at, run_id NOT IN (SELECT run_id FROM runs WHERE aside)) DESC,"
+            " max(measured_at) DESC, pool, host_kind",
             {"run_id": run_id or ""},
         )
         return [HostKindRow(row["pool"], row["host_kind"]) for row in found]
