@@ -10,6 +10,7 @@ from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.pairs import batches_of
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.probes import tried
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.kits import KitError
 from kexbench.planning.expand import expand
@@ -38,6 +39,15 @@ _CASES = [
     {"protocol": ["TLSv1.2"], "keyExchange": ["ECDHE-RSA"], "resumption": ["session-id", "ticket"]},
     {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-RSA"], "resumption": ["psk-dhe"]},
 ]
+CASES: tuple[Case, ...] = tuple(
+    dict.fromkeys(
+        [
+            *expand([Matrix.model_validate(one) for one in _CASES], {})[0],
+            *(case for _, case in tried(fips=False)),
+        ]
+    )
+)
+"""The usual ones in all sizes, and one for every feature that a kit is tried for."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,7 @@ def compare_builds(lab: Lab, scale: Scale) -> Iterator[str | Built | NotBuilt]:
                 yield NotBuilt(library, suite, f"sources and package are of two versions: {' and '.join(versions)}")
                 continue
             components = changed_components(*(kits[one].manifest.components for one in (packaged, built)))
-            for case in expand([Matrix.model_validate(one) for one in _CASES], {})[0]:
+            for case in CASES:
                 found = _compare(lab, scale, kits, case)
                 if isinstance(found, str):
                     yield NotBuilt(library, suite, f"{case.label}: {found}")
