@@ -371,6 +371,21 @@ def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx.Client, empty
     assert {row["run_id"] for row in rows} == {run.run_id}
 
 
+def test_what_a_batch_does_not_know_is_no_number_in_any_export(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """It is `null` in JSON and `nan` in CSV, and the number of batches does not count it."""
+    run = a_run()
+    empty_store.add_run(run)
+    values = [1000.0, float("nan"), 3000.0, 1000.0]
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns={ONE: values}, preempted_batches=1))
+    asked = {"metric": "server_cpu_ns"}
+    (row,) = client.get("/export", params={"format": "json", **asked}).json()
+    assert (row["values"], row["n"], row["median"]) == ([750, None, 2250, 750], 3, 750)
+    (line,) = csv.DictReader(io.StringIO(client.get("/export", params=asked).text))
+    assert line["values"] == "750.0 nan 2250.0 750.0"
+
+
 def test_an_export_of_nothing_is_empty_and_well_formed(client: httpx.Client) -> None:
     assert client.get("/export", params={"format": "json"}).json() == []
     assert client.get("/export").text == ",".join(EXPORT_COLUMNS) + "\n"
