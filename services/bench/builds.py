@@ -10,6 +10,7 @@ from kexbench.analysis.estimates import RatioEstimate, compare
 from kexbench.analysis.pairs import batches_of
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.probes import tried
 from kexbench.domain.samples import Invocation, Metric, OutcomeKind
 from kexbench.kits import KitError
 from kexbench.planning.expand import expand
@@ -44,6 +45,15 @@ _CASES = [
     {"protocol": ["TLSv1.2"], "keyExchange": ["ECDHE-RSA"], "resumption": ["session-id", "ticket"]},
     {"protocol": ["TLSv1.3"], "keyExchange": ["ECDHE-RSA"], "resumption": ["psk-dhe"]},
 ]
+CASES: tuple[Case, ...] = tuple(
+    dict.fromkeys(
+        [
+            *expand([Matrix.model_validate(one) for one in _CASES], {})[0],
+            *(case for _, case in tried(fips=False)),
+        ]
+    )
+)
+"""The usual ones in all sizes, and one for every feature that a kit is tried for."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,7 @@ def compare_builds(lab: Lab, scale: Scale) -> Iterator[str | Built | NotBuilt]:
             continue
         library = kits[built].manifest.library
         components = changed_components(kits[packaged].manifest.components, kits[built].manifest.components)
-        for case in expand([Matrix.model_validate(matrix) for matrix in _CASES], {})[0]:
+        for case in CASES:
             costs = _compare(lab, scale, kits, case)
             if isinstance(costs, str):
                 yield NotBuilt(built, packaged, f"{case.label}: {costs}")

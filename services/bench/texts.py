@@ -45,7 +45,7 @@ in which the worker was preempted.
 BUILDS = """\
 ## Kits beside a distribution's packages
 
-Upstream's sources of each Debian suite, as they are built here, against that suite's package of the same version,
+Upstream's sources of a Debian suite's version, as they are built here, against that suite's package,
 which brings its own C library, Nettle and GMP. Both sides of a handshake together, judged as every comparison is.
 
 """

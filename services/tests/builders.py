@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from kexbench.domain.alerts import AlertAction, AlertCell, AlertEvent, AlertKind, Cause, Finding
@@ -195,7 +196,8 @@ def an_invocation(
     load: HostLoad = QUIET,
 ) -> Invocation:
     """One invocation; `cpu_ns` are the batch values of each subject, a quarter of it the client's.
-    Those `without_sides` have the sum alone, as where other programs ran in between."""
+    Those `without_sides` have the sum alone, as where other programs ran in between. With preempted batches there are
+    levels, which results of earlier releases lack."""
     job = next(job for job in run.plan.jobs if number in job.numbers)
     case = run.plan.case(case_id)
     named = {subject: value if isinstance(value, Sequence) else (value,) for subject, value in (cpu_ns or {}).items()}
@@ -232,6 +234,7 @@ def an_invocation(
                 subject=subject,
                 metric=metric,
                 values=tuple(ABSENT if math.isnan(value) else round(value * share) for value in values),
+                level=_middle(values) * share if preempted_batches else None,
             )
             for subject, values in named.items()
             for metric, share in ((Metric.CPU_NS, 1), (Metric.CLIENT_CPU_NS, 0.25), (Metric.SERVER_CPU_NS, 0.75))
@@ -239,6 +242,10 @@ def an_invocation(
         ),
         outcomes=tuple(outcomes),
     )
+
+
+def _middle(values: Sequence[float]) -> float:
+    return median(value for value in values if not math.isnan(value))
 
 
 def a_commit(title: str = "a change", *, repository: str = "benchmarks", branch: str = "main") -> Commit:

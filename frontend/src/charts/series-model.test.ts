@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SeriesLine } from "@/api/generated";
-import { aLine, anEstimate, aSeries } from "@/testing/build";
+import { aCell, aLine, anEstimate, aSeries, aSubject } from "@/testing/build";
 import { seriesModel } from "./series-model";
-import { splitsOf } from "./splits";
+import { splitsOf, withoutSplit } from "./splits";
 
 const flat = anEstimate(1_000_000, 990_000, 1_010_000);
 
@@ -108,5 +108,29 @@ describe("the client's and the server's share", () => {
     expect(splitsOf(client, server)).toEqual([
       { subject: "openssl@2~a", label: "openssl 2 (a)", clientNs: 110, serverNs: 300 },
     ]);
+  });
+});
+
+describe("subjects without a split", () => {
+  it("are named with the reason, of the case alone", () => {
+    const spoilt = aSubject("openssl", "3.5.4");
+    const outcome = {
+      kind: "disturbed" as const,
+      reason: "other programs ran",
+      detail: null,
+      invocations: 7,
+    };
+    const known = { estimate: flat };
+    const matrix = {
+      subjects: [spoilt, aSubject("openssl", "3.0.17")],
+      cells: [
+        aCell("a", spoilt, { estimate: null, outcome }),
+        aCell("a", aSubject("openssl", "3.0.17"), known),
+        aCell("b", spoilt, { estimate: null, outcome }),
+      ],
+    };
+    const label = spoilt.build_profile_label;
+    expect(withoutSplit(matrix, "a")).toEqual([`openssl 3.5.4 (${label}): disturbed: other programs ran`]);
+    expect(withoutSplit(undefined, "a")).toEqual([]);
   });
 });

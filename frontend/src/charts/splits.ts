@@ -1,5 +1,5 @@
 // The client's and the server's cost of each subject, side by side. Pure.
-import type { Series } from "@/api/generated";
+import type { Matrix, Series } from "@/api/generated";
 import { versionText } from "@/subjects";
 
 export interface Split {
@@ -24,6 +24,21 @@ export function splitsOf(client: Series, server: Series): Split[] {
       const label = `${line.library} ${versionText(point)} (${line.build_profile_label})`;
       return [{ subject: point.subject, label, clientNs: point.estimate.value, serverNs: other }];
     });
+}
+
+/** "openssl 3.5.4 (debian shared): disturbed: other programs ran in between", of subjects that have no split of a case. */
+export function withoutSplit(
+  matrix: Pick<Matrix, "cells" | "subjects"> | undefined,
+  caseId: string,
+): string[] {
+  const named = new Map((matrix?.subjects ?? []).map((one) => [one.subject, one]));
+  return (matrix?.cells ?? []).flatMap(({ case_id, subject, estimate, outcome }) => {
+    const view = named.get(subject);
+    if (case_id !== caseId || estimate || !outcome || !view) return [];
+    return [
+      `${view.library} ${versionText(view)} (${view.build_profile_label}): ${outcome.kind}: ${outcome.reason}`,
+    ];
+  });
 }
 
 function order(a: string, b: string): number {

@@ -2,6 +2,7 @@
 import uPlot from "uplot";
 import type { Palette } from "./palette";
 import type { PlotLine, PlotPoint, SeriesModel } from "./series-model";
+import { trendLabels } from "./trend-labels";
 
 export type Hover = { point: PlotPoint; line: PlotLine; left: number; top: number } | null;
 
@@ -17,12 +18,6 @@ interface PlotSettings {
 
 const HEIGHT = 360;
 const FONT = "12px system-ui, sans-serif";
-const LETTER_WIDTH = 7;
-const LABEL_GAP = 12;
-/** Degrees at which labels stand that do not fit beside each other. */
-const ASLANT = 50;
-/** Where aslant ones are closer than this, some are left out; the table has them all. */
-const LABEL_HEIGHT = 16;
 const REACH_PX = 40;
 
 export function trendPlot(settings: PlotSettings): { options: uPlot.Options; data: uPlot.AlignedData } {
@@ -33,15 +28,7 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
   const hue = (index: number) => palette.hues[index % palette.hues.length] ?? palette.text;
   const slots = model.slots.map((slot) => slot.x);
   const last = slots.at(-1) ?? 0;
-  const libraries = new Set(model.slots.map((slot) => slot.library));
-  const labelOf = ({ library, version }: SeriesModel["slots"][number], between: string) =>
-    libraries.size > 1 ? [version, library].join(between) : version;
-  const widest =
-    LETTER_WIDTH *
-    Math.max(...model.slots.flatMap(({ library, version }) => [library.length, version.length]));
-  const aslant = (width - 80) / (last + 1) < widest + LABEL_GAP;
-  const longest = LETTER_WIDTH * Math.max(...model.slots.map((slot) => labelOf(slot, " ").length));
-  const labelled = Math.ceil((LABEL_HEIGHT * (last + 1)) / Math.max(1, width - 80));
+  const labels = trendLabels(model.slots, width - 80);
   const axis = { stroke: palette.text, font: FONT, labelFont: FONT };
   const options: uPlot.Options = {
     width,
@@ -53,15 +40,11 @@ export function trendPlot(settings: PlotSettings): { options: uPlot.Options; dat
       {
         ...axis,
         splits: () => slots,
-        values: () =>
-          model.slots.map((slot, index) => {
-            if (index % labelled !== 0) return "";
-            return labelOf(slot, aslant ? " " : "\n");
-          }),
+        values: () => labels.texts,
         grid: { show: false },
         ticks: { show: false },
-        rotate: aslant ? ASLANT : 0,
-        size: aslant ? 24 + longest * Math.sin((ASLANT * Math.PI) / 180) : 44,
+        rotate: labels.rotate,
+        size: labels.size,
       },
       {
         ...axis,

@@ -119,6 +119,8 @@ export function swapText(swap: SwapView, cases: Names): string {
   );
 }
 
-function costs({ client_cpu_ns, server_cpu_ns }: SideCosts): string {
+function costs(sides: SideCosts | null): string {
+  if (!sides) return "what nobody can tell apart by client and server";
+  const { client_cpu_ns, server_cpu_ns } = sides;
   return `${time(client_cpu_ns + server_cpu_ns)} (client ${time(client_cpu_ns)}, server ${time(server_cpu_ns)})`;
 }

@@ -6,6 +6,7 @@ import { paths } from "@/paths";
 import { Frame } from "@/ui/Frame";
 import { hostLabel } from "./HostSelect";
 import {
+  absentSide,
   alongText,
   careOf,
   coresText,
@@ -70,8 +71,8 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
         {along && <small className="below">with {along}</small>}
       </td>
       <Moved move={cell.move} />
-      <Moved move={cell.client} verdict={cell.client?.verdict} />
-      <Moved move={cell.server} verdict={cell.server?.verdict} />
+      <Moved move={cell.client} verdict={cell.client?.verdict} absent={absentSide(cell)} />
+      <Moved move={cell.server} verdict={cell.server?.verdict} absent={absentSide(cell)} />
       <td className="number">{coresText(cell)}</td>
       <td className="number">{cell.invocations}</td>
       <td>
@@ -85,9 +86,16 @@ function Row({ cell, several }: { cell: UpgradeCell; several: boolean }) {
   );
 }
 
-/** `verdict`: of a side; that of both together has a column of its own. */
-function Moved({ move, verdict }: { move: Move | null; verdict?: Verdict | undefined }) {
-  if (!move) return <td className="number">–</td>;
+interface MovedProps {
+  move: Move | null;
+  /** of a side; that of both together has a column of its own */
+  verdict?: Verdict | undefined;
+  /** what stands for a number that is missing */
+  absent?: string;
+}
+
+function Moved({ move, verdict, absent = "–" }: MovedProps) {
+  if (!move) return <td className="number">{absent}</td>;
   return (
     <td className="number">
       {percent(move.ratio)} <small className="below">{percentInterval(move.low, move.high)}</small>

@@ -4,7 +4,7 @@ import { anAlert } from "@/testing/build";
 import {
   changeOf,
   deedOf,
-  endOf,
+  endsOf,
   groupsOf,
   judgedText,
   mostOf,
@@ -44,9 +44,11 @@ describe("alerts in words", () => {
     expect(mostOf(stale)).toBe("");
   });
 
-  it("lead to an upgrade by version, or by source where that tells versions apart", () => {
-    expect(endOf("3.0.19")).toBe("3.0.19");
-    expect(endOf("3.0.19 (debian/bookworm)")).toBe("debian/bookworm");
+  it("lead to an upgrade by its subjects, else by version, or by source where that tells versions apart", () => {
+    const cause = { ...anAlert().cause, before: "3.0.19", after: "3.0.19 (debian/bookworm)" };
+    const subjects: [string, string] = ["openssl@3.0.19~system~1f3c", "openssl@3.0.19~debian/bookworm~9a0b"];
+    expect(endsOf({ cause, subjects })).toEqual(subjects);
+    expect(endsOf({ cause, subjects: null })).toEqual(["3.0.19", "debian/bookworm"]);
   });
 
   it("say who has it and by when, as long as somebody has to do something", () => {

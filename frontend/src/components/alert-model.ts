@@ -1,5 +1,6 @@
 // Alerts in words: what each is about, where it stands, what was done to it and what may be. Pure.
 import type {
+  Alert,
   AlertCell,
   AlertChange,
   AlertDetail,
@@ -43,14 +44,20 @@ export function subjectOf({ cause, spec_names }: { cause: Cause; spec_names: str
 
 const WITH_SOURCE = / \(([^()]+)\)$/;
 
-/** What the page of an upgrade knows a version by: its source, where the version alone is not enough. */
-export function endOf(name: string): string {
+/** What the page of an upgrade knows both ends by: their subjects, since others may have the same versions. */
+export function endsOf({ cause, subjects }: Pick<Alert, "cause" | "subjects">): [string, string] {
+  if (subjects) return subjects;
+  return [endOf(cause.before), endOf(cause.after)];
+}
+
+/** Of an alert that names no subjects, as those of earlier releases: the source, where the version alone is not enough. */
+function endOf(name: string): string {
   return WITH_SOURCE.exec(name)?.[1] ?? name;
 }
 
-/** Whose CPU time it is that moved. */
+/** Whose CPU time it is that moved; both sides' too where nothing tells them apart. */
 export function sideText(side: AlertCell["side"]): string {
-  return side === "both" ? "on both sides" : `on the ${side}’s side`;
+  return side === "both" ? "both sides together" : `on the ${side}’s side`;
 }
 
 /** What the API is asked for. */

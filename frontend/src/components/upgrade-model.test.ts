@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aMove, anAlert, anEnd, anUpgradeCell } from "@/testing/build";
 import {
+  absentSide,
   alertOf,
   alongText,
   blindText,
@@ -96,6 +97,14 @@ describe("an upgrade’s words", () => {
       "other harness",
     ]);
     expect(careOf(anUpgradeCell("a", { move: null }))).toEqual(["too few invocations"]);
+  });
+
+  it("say where other programs left no number of the client and the server", () => {
+    const spoilt = anUpgradeCell("a", { client: null, server: null, disturbed: 7 });
+    expect(careOf(spoilt)).toEqual([
+      "other programs ran in between: 7 invocations do not tell client and server apart",
+    ]);
+    expect([absentSide(spoilt), absentSide(anUpgradeCell("a"))]).toEqual(["disturbed", "–"]);
   });
 
   it("say what moves share, by its own words or by its dimension", () => {

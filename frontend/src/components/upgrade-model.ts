@@ -10,7 +10,7 @@ import type {
   UpgradeReport,
 } from "@/api/generated";
 import type { Ink, MoveLine } from "@/charts/MoveChart";
-import { percent, percentInterval, share, significant } from "@/format";
+import { count, percent, percentInterval, share, significant } from "@/format";
 import { componentText } from "@/subjects";
 import { libraryTitle } from "./libraries";
 
@@ -155,9 +155,21 @@ export function verdictText({ verdict, resolves }: Pick<UpgradeCell, "verdict" |
 }
 
 /** Why it is to be read with care, or there is nothing to read. */
-export function careOf({ paired, warnings, move }: UpgradeCell): string[] {
-  if (warnings.length > 0 || (paired && move)) return warnings;
-  return [move ? "not interleaved" : "too few invocations"];
+export function careOf({ paired, warnings, move, disturbed = 0 }: UpgradeCell): string[] {
+  const sides =
+    disturbed > 0
+      ? [
+          `other programs ran in between: ${count(disturbed, "invocation")} ` +
+            `${disturbed === 1 ? "does" : "do"} not tell client and server apart`,
+        ]
+      : [];
+  if (warnings.length > 0 || (paired && move)) return [...warnings, ...sides];
+  return [move ? "not interleaved" : "too few invocations", ...sides];
+}
+
+/** What stands for the number of a side that has none. */
+export function absentSide({ disturbed = 0 }: Pick<UpgradeCell, "disturbed">): string {
+  return disturbed > 0 ? "disturbed" : "–";
 }
 
 /** "an RSA certificate, the server’s CPU time" */

@@ -7,7 +7,7 @@ import { AlertCells } from "@/components/AlertCells";
 import { AlertControls } from "@/components/AlertControls";
 import { AlertEvents } from "@/components/AlertEvents";
 import { AlertStatus } from "@/components/AlertStatus";
-import { endOf, subjectOf, termsOf } from "@/components/alert-model";
+import { endsOf, subjectOf, termsOf } from "@/components/alert-model";
 import { FindCommitOfRun } from "@/components/FindCommitOfRun";
 import { Notifications } from "@/components/Notifications";
 import { storyOf } from "@/components/upgrade-model";
@@ -67,9 +67,7 @@ function Findings({ found }: { found: AlertDetail }) {
       {cause.kind === "upgrade" && cause.library && (
         <>
           <p>
-            <Link {...paths.upgrade(cause.library, endOf(cause.before), endOf(cause.after))}>
-              Everything about this upgrade
-            </Link>
+            <Link {...paths.upgrade(cause.library, ...endsOf(alert))}>Everything about this upgrade</Link>
           </p>
           <FindCommitOfRun runId={alert.run_ids[0]} />
         </>

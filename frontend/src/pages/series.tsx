@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { Filters, Series } from "@/api/generated";
 import { filtersOptions, matrixOptions, seriesOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { SplitBars } from "@/charts/SplitBars";
+import { withoutSplit } from "@/charts/splits";
 import { TrendChart } from "@/charts/TrendChart";
 import { MetricSelect } from "@/components/CellChoice";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
@@ -124,19 +125,26 @@ function Results({ search, series }: { search: SeriesSearch; series: Series }) {
           </a>
         </p>
       </section>
-      {unitOf(series.metric) === "ns" && <WhoPays search={search} />}
+      {unitOf(series.metric) === "ns" && <WhoPays search={search} series={series} />}
     </>
   );
 }
 
-function WhoPays({ search }: { search: SeriesSearch }) {
+function WhoPays({ search, series }: { search: SeriesSearch; series: Series }) {
   const client = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "client_cpu_ns" }) }));
   const server = useQuery(seriesOptions({ query: seriesQuery({ ...search, metric: "server_cpu_ns" }) }));
-  if (!client.data || !server.data) return null;
+  const { pool, cpu_model } = series.host_kind;
+  const matrix = useQuery(matrixOptions({ query: { metric: "client_cpu_ns", pool, cpu_model } }));
+  const absent = withoutSplit(matrix.data, series.case.id);
+  const both = client.data && server.data && { client: client.data, server: server.data };
+  if (!both && absent.length === 0) return null;
   return (
     <section>
       <h2>Client and server</h2>
-      <SplitBars client={client.data} server={server.data} />
+      {both && <SplitBars {...both} />}
+      {absent.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
     </section>
   );
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
-from kexbench.analysis.pairs import batches_of, pair_verdict
+from kexbench.analysis.pairs import batches_of, pair_verdict, without_sides
 from kexbench.domain.samples import Invocation, Metric
 from tests.builders import ECDSA, RSA, SPEC, a_run, an_invocation, an_outcome
 
@@ -116,3 +116,17 @@ def test_invocations_of_two_jobs_are_told_apart() -> None:
     assert found == {f"{first}/{n}": (100 + n, 90) for n in range(3)} | {
         f"{second}/{n}": (100 + n, 90) for n in range(3, 6)
     }
+
+
+def test_invocations_that_other_programs_left_without_sides_are_counted_for_each_subject() -> None:
+    run = a_run()
+    found = [
+        an_invocation(run, number, cpu_ns={ONE: 1000, TWO: 1000}, preempted_batches=9, without_sides=[TWO])
+        for number in range(2)
+    ]
+    found += [
+        an_invocation(run, 2, cpu_ns={ONE: 1000, TWO: 1000}),
+        an_invocation(run, 3, cpu_ns={ONE: 1000}, outcomes=[an_outcome(TWO)], preempted_batches=9),
+        an_invocation(run, case_id=ECDSA, cpu_ns={TWO: 1000}, preempted_batches=9, without_sides=[TWO]),
+    ]
+    assert {subject: without_sides(found, RSA, subject) for subject in (ONE, TWO)} == {ONE: 0, TWO: 2}

@@ -53,6 +53,7 @@ def test_a_step_is_suspected_confirmed_by_a_run_of_its_own_and_told_once(lab: La
     assert "2 of 7 cases cost more" in alert.sentence
     (upgrade,) = lab.upgrades(run)
     assert (upgrade.outcome, upgrade.alert_id) == ("confirmed", alert.alert_id)
+    assert alert.subjects == (upgrade.before.subject, upgrade.after.subject)
     lab.settle()
     lab.measured(a_spec(), Trigger.SCHEDULE)
     lab.settle()

@@ -13,8 +13,8 @@ from kexbench.domain.runs import Purpose, Run, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem
-from tests.api.test_upgrades import CATALOGUE, ONE, THREE, TWO, measured, names
-from tests.builders import RSA, a_kit
+from tests.api.test_upgrades import CATALOGUE, ONE, OTHER_CPU, THREE, TWO, measured, names
+from tests.builders import HOST, RSA, a_kit
 
 ASIDES: list[dict[str, Any]] = [
     {"trigger": Trigger.BISECTION},
@@ -35,9 +35,9 @@ def client(empty_store: ClickHouseStore, client_of: ClientOf) -> Iterator[httpx.
         yield client
 
 
-def aside(store: ClickHouseStore, fields: dict[str, Any]) -> Run:
+def aside(store: ClickHouseStore, fields: dict[str, Any], **measured_as: Any) -> Run:
     """A later run in which 1.1 costs three times as much, and that alone has 1.2."""
-    run = measured(store, "aside", {ONE: 1.0, TWO: 3.0, THREE: 3.0}, day=1)
+    run = measured(store, "aside", {ONE: 1.0, TWO: 3.0, THREE: 3.0}, day=1, **measured_as)
     changed = run.model_copy(update=fields)
     store.add_run(changed)
     return changed
@@ -60,6 +60,19 @@ def test_what_was_measured_aside_is_in_its_run_and_in_no_overview(
     own = client.get("/runs/aside").json()
     assert {cell["run_id"] for cell in own["cells"]} == {"aside"}
     assert len({cell["subject"] for cell in own["cells"]}) == 3
+
+
+def test_overviews_begin_with_a_host_kind_that_they_have_numbers_of(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """A search on other hosts, measured later, leaves the first page as it was."""
+    measured(empty_store, "one", {ONE: 1.0, TWO: 1.02})
+    aside(empty_store, {"trigger": Trigger.BISECTION}, host=OTHER_CPU)
+    matrix = client.get("/matrix").json()
+    assert matrix["host_kind"]["cpu_model"] == HOST.cpu_model
+    assert {cell["run_id"] for cell in matrix["cells"]} == {"one"}
+    known = [kind["cpu_model"] for kind in client.get("/filters").json()["host_kinds"]]
+    assert known == [HOST.cpu_model, OTHER_CPU.cpu_model]
 
 
 def test_an_upgrade_that_only_a_search_measured_is_told_to_who_asks_for_it(

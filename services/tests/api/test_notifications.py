@@ -94,7 +94,7 @@ def test_each_event_is_told_as_the_alert_was_then(empty_store: ClickHouseStore) 
         empty_store.add_alert_event(event)
     enqueue_missing(empty_store, (TEAM,), NOON)
     fixed, raised = empty_store.notifications(10)
-    assert raised.title == "fake 1.1 is slower than 1.0: the server's side +5.0%, 1 case"
+    assert raised.title == "fake 1.1 is slower than 1.0: +5.0%, on the server's side, 1 case"
     assert fixed.title == "fake 1.2 is no slower than 1.0 any more"
 
 

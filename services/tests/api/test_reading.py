@@ -318,6 +318,26 @@ def test_a_reference_stands_beside_the_measured_rates(client: httpx.Client, empt
     assert swap["slower_costs"]["server_cpu_ns"] > 1_400_000
 
 
+def test_an_order_that_differs_is_told_where_nothing_tells_the_sides_apart(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """As where other programs ran in between all the time: the page of the run shows what there is."""
+    run = a_run(spec=SPEC + REFERENCE)
+    empty_store.add_run(run)
+    for number in range(6):
+        for case_id, cost, spoilt in ((RSA, 2_000_000, [ONE]), (ECDSA, 1_000_000, [])):
+            empty_store.add_invocation(
+                run,
+                an_invocation(
+                    run, number, case_id=case_id, cpu_ns={ONE: cost}, preempted_batches=9, without_sides=spoilt
+                ),
+            )
+    (table,) = client.get(f"/runs/{run.run_id}").json()["reference"]["tables"]
+    (swap,) = table["columns"][0]["swaps"]
+    assert swap["slower_costs"] is None
+    assert swap["faster_costs"] == {"client_cpu_ns": 250_000, "server_cpu_ns": 750_000}
+
+
 def test_subjects_are_listed_in_version_order_one_a_kit(client: httpx.Client, empty_store: ClickHouseStore) -> None:
     run = a_run(spec=SPEC.replace("[1.0, 1.1]", "[3.10, 3.9]"))
     empty_store.add_run(run)
@@ -349,6 +369,21 @@ def test_an_export_as_json_holds_the_same_as_the_csv(client: httpx.Client, empty
             **line, **{name: row[name] for name in ("n", "level", "median", "p05", "p95", "rsa_bits", "invocation")}
         }  # fmt: skip
     assert {row["run_id"] for row in rows} == {run.run_id}
+
+
+def test_what_a_batch_does_not_know_is_no_number_in_any_export(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """It is `null` in JSON and `nan` in CSV, and the number of batches does not count it."""
+    run = a_run()
+    empty_store.add_run(run)
+    values = [1000.0, float("nan"), 3000.0, 1000.0]
+    empty_store.add_invocation(run, an_invocation(run, cpu_ns={ONE: values}, preempted_batches=1))
+    asked = {"metric": "server_cpu_ns"}
+    (row,) = client.get("/export", params={"format": "json", **asked}).json()
+    assert (row["values"], row["n"], row["median"]) == ([750, None, 2250, 750], 3, 750)
+    (line,) = csv.DictReader(io.StringIO(client.get("/export", params=asked).text))
+    assert line["values"] == "750.0 nan 2250.0 750.0"
 
 
 def test_an_export_of_nothing_is_empty_and_well_formed(client: httpx.Client) -> None:

@@ -209,6 +209,28 @@ def test_versions_of_different_runs_without_a_sentinel_are_marked_and_those_of_a
     assert (other["warnings"], other["verdict"], other["move"]) == ([DIFFERENT_RUN, DIFFERENT_HARNESS], "unlike", None)
 
 
+def test_a_cell_that_preemption_left_without_sides_says_so_in_the_report(
+    client: httpx.Client, empty_store: ClickHouseStore
+) -> None:
+    """A newer run that has one of the two alone is no part of the comparison, and says nothing of it."""
+    run = a_run("one", spec=VERSIONS)
+    empty_store.add_run(run)
+    for number in range(6):
+        disturbed = [TWO] if number < 4 else []
+        found = an_invocation(
+            run, number, cpu_ns={ONE: 1e6, TWO: 1.1e6}, preempted_batches=len(disturbed), without_sides=disturbed
+        )
+        empty_store.add_invocation(run, found)
+    later = a_run("two", spec=VERSIONS, created_at=NOON + timedelta(days=1))
+    empty_store.add_run(later)
+    for number in range(6):
+        alone = an_invocation(later, number, cpu_ns={TWO: 1.1e6}, preempted_batches=1, without_sides=[TWO])
+        empty_store.add_invocation(later, alone)
+    one = cell(report(client))
+    assert (one["run_ids"], one["verdict"], one["client"], one["server"]) == (["one"], "more", None, None)
+    assert one["disturbed"] == 4
+
+
 def test_versions_of_different_runs_are_compared_through_a_version_that_both_have(
     client: httpx.Client, empty_store: ClickHouseStore
 ) -> None:

@@ -5,6 +5,12 @@ from typing import Any
 
 import pytest
 
+from kexbench.cli import compare
+from kexbench.cli.compose import Done
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.runs import RunState
+from kexbench.pipeline import RunEnd
+from tests.builders import RSA, a_run, an_invocation
 from tests.cli.conftest import SPEC, Cli
 
 PLAIN, RESUMED = (
@@ -118,3 +124,24 @@ def test_a_wrong_command_line_is_a_usage_error_that_says_why(arguments: tuple[st
     done = cli("compare", *arguments)
     assert done.status == 2
     assert says in " ".join(done.err.replace("│", " ").split())
+
+
+def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = "fake@1.0", "fake@1.1"
+    run = a_run()
+    found = [
+        an_invocation(run, number, cpu_ns={one: 1000, two: 1100}, preempted_batches=9, without_sides=[two])
+        for number in range(6)
+    ]
+    done = Done(RunEnd(run, RunState.FINISHED, "", None), found)
+    case = run.plan.case(RSA)
+    pair = SubjectRef.parse(one), SubjectRef.parse(two)
+    verdicts = {metric: compare._verdicts(done, (case,), pair, metric) for metric in compare.METRICS}
+    disturbed = {RSA: compare._disturbed(case, done, pair)}
+    compare._print((case,), verdicts, disturbed)
+    compare._explain((case,), done, verdicts[compare.METRICS[0]], disturbed)
+    told = capsys.readouterr().out
+    for side in ("client", "server"):
+        assert f"  {side:<12}disturbed\n" in told
+    assert f"{two}, {case.label}, client and server apart: disturbed: in 6 invocations: other programs ran" in told
+    assert f"{one}, {case.label}" not in told

@@ -139,6 +139,32 @@ def test_what_is_missing_or_not_alike_is_told_once_for_many_cases() -> None:
     ]
 
 
+def test_sides_that_preemption_spoilt_are_told_in_their_cells_and_below() -> None:
+    end = UpgradeEnd(subject="s", version="1.0", source="1.0", build_profile_label="p", label="fake 1.0")
+    report = UpgradeReport(
+        library="fake",
+        before=end,
+        after=end,
+        relevant=0.005,
+        sentence="",
+        cells=(a_cell("A", disturbed=7), a_cell("B", client=a_side(1.0, "same"), server=a_side(1.0, "same"))),
+        factors=(),
+        missing=(),
+        defaults=(),
+        security=(),
+    )
+    console = Console(file=StringIO(), width=80, highlight=False)
+    for table in report_tables(report):
+        console.print(table)
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue().count("disturbed") == 2
+    (told,) = report_lines(report)
+    assert told.startswith(
+        "some invocations do not tell the client and the server apart: other programs ran in between"
+    )
+    assert told.endswith(": A")
+
+
 def test_what_cannot_be_told_says_below_what_and_a_cost_is_a_number_of_cores() -> None:
     assert verdict_text(a_cell("A")) == "cannot resolve\nbelow 1.2%"
     assert verdict_text(a_cell("A", move=None, resolves=None)) == "cannot tell:\ntoo few invocations"

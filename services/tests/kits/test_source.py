@@ -53,12 +53,13 @@ class Bench:
         self.builds = 0
         self.fails = False
         self.ingredient: Package | None = None
+        self.distinct: tuple[str, ...] = ()
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         return ("no-shared", *flags)
 
     def distinctions(self, target: Target) -> tuple[str, ...]:
-        return ()
+        return self.distinct
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return (self.ingredient,) if self.ingredient else ()
@@ -130,6 +131,14 @@ def test_what_else_goes_into_a_build_is_part_of_its_profile_so_that_series_end_w
         assert bench.ingredient in kits[-1].packages
     assert [kit.build_profile.flags for kit in kits] == ["no-asm nettle-3.10.1", "no-asm nettle-3.10.2"]
     assert bench.builds == 2
+
+
+def test_what_a_recipe_does_otherwise_than_before_is_another_build_profile(kitchen: Kitchen, bench: Bench) -> None:
+    before = kitchen.add("openssl@shop/9.8.7")
+    bench.distinct = ("enable-fast",)
+    after = kitchen.add("openssl@shop/9.8.7+no-asm")
+    assert after.build_profile.flags == "enable-fast no-asm"
+    assert kitchen.add("openssl@shop/9.8.7").build_profile.id not in (before.build_profile.id, after.build_profile.id)
 
 
 def test_the_same_sources_give_the_same_kit_wherever_they_are_built(shop: Shop, bench: Bench, tmp_path: Path) -> None:

@@ -38,16 +38,16 @@ def test_an_alert_says_what_became_slower_by_how_much_where_and_what_is_shared()
     cells = a_finding().cells + a_finding(case_id="tlsv1.3_x", ratio=1.0751).cells
     finding = a_finding().model_copy(update={"cells": cells, "sentence": "5% more with RSA certificates, all sure"})
     found = told(finding=finding)
-    assert found.title == "OpenSSL 3.5.4 is slower than 3.5.3: the server's side up to +7.5%, 2 cases"
+    assert found.title == "OpenSSL 3.5.4 is slower than 3.5.3: up to +7.5%, on the server's side, 2 cases"
     assert found.text.splitlines() == [
         "With OpenSSL 3.5.4 a TLS handshake costs more CPU time than with 3.5.3. A longer run of its own confirmed it.",
         "",
         "5% more with RSA certificates, all sure",
         "",
-        "What costs more, with the interval that has the true value 95 times of 100:",
+        "What costs more: CPU time of client and server together, with its 95% confidence interval:",
         "",
-        "- RSA, RSA-2048: the server's side +7.5% (+6.5% to +8.5%)",
-        "- RSA, RSA-2048: the server's side +5.0% (+4.0% to +6.0%)",
+        "- RSA, RSA-2048: +7.5% (+6.5% to +8.5%), on the server's side",
+        "- RSA, RSA-2048: +5.0% (+4.0% to +6.0%), on the server's side",
         "",
         f"Measured on {HOST.cpu}, pool local.",
     ]
@@ -55,6 +55,15 @@ def test_an_alert_says_what_became_slower_by_how_much_where_and_what_is_shared()
         f"/alerts/{UPGRADE.alert_id}",
         "/upgrades/openssl/3.5.3/3.5.4",
     ]
+
+
+def test_the_link_of_an_alert_names_the_subjects_that_were_compared() -> None:
+    """A version alone may be that of several: a distribution's package and a build of the same release."""
+    ends = ("openssl@3.5.3~debian/trixie~1f3c", "openssl@3.5.4~system~9a0b")
+    found = told(finding=a_finding().model_copy(update={"subjects": ends}))
+    assert found.links[-1].path == (
+        "/upgrades/openssl/openssl%403.5.3~debian%2Ftrixie~1f3c/openssl%403.5.4~system~9a0b"
+    )
 
 
 def test_only_the_largest_of_many_cells_are_shown_and_each_cpu_once() -> None:
@@ -67,7 +76,7 @@ def test_only_the_largest_of_many_cells_are_shown_and_each_cpu_once() -> None:
     rows = [line for line in text.splitlines() if line.startswith("- ")]
     assert (len(rows), rows[0], rows[-1]) == (
         ROWS_MAX + 1,
-        "- RSA, RSA-2048: the server's side +19.0% (+18.0% to +20.0%)",
+        "- RSA, RSA-2048: +19.0% (+18.0% to +20.0%), on the server's side",
         f"- and {20 - ROWS_MAX} more",
     )
     assert text.endswith(f"Measured on {HOST.cpu}, pool pool-1; {HOST.cpu}, pool pool-0.")
@@ -76,7 +85,7 @@ def test_only_the_largest_of_many_cells_are_shown_and_each_cpu_once() -> None:
 @pytest.mark.parametrize(
     ("action", "said", "title"),
     [
-        (AlertAction.GREW, {}, "OpenSSL 3.5.4 is slower than 3.5.3 elsewhere too: the server's side +5.0%, 1 case"),
+        (AlertAction.GREW, {}, "OpenSSL 3.5.4 is slower than 3.5.3 elsewhere too: +5.0%, on the server's side, 1 case"),
         (AlertAction.FIXED, {"fixed_in": "3.5.5"}, "OpenSSL 3.5.5 is no slower than 3.5.3 any more"),
         (AlertAction.FIXED, {}, "A later OpenSSL is no slower than 3.5.3 any more"),
         (AlertAction.ACKNOWLEDGED, {}, "alice has seen that OpenSSL 3.5.4 is slower than 3.5.3"),

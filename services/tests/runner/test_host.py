@@ -102,6 +102,25 @@ def test_shares_of_a_busy_while_lie_between_nothing_and_all() -> None:
     assert load.steal_share is None or 0 <= load.steal_share <= 1
 
 
+def test_what_is_stolen_from_the_cpu_that_measures_is_told_however_many_others_there_are(tmp_path: Path) -> None:
+    def passes(stolen: int, idle: int, fields: str = "") -> None:
+        (tmp_path / "proc").mkdir(exist_ok=True)
+        (tmp_path / "proc/stat").write_text(
+            f"cpu  0 0 0 100000 0 0 0 {stolen}\ncpu2 0 0 0 50000 0 0 0 0\n"
+            f"cpu3 {fields or f'60 0 0 {idle} 0 0 0 {stolen} 5 0'}\n"
+        )
+
+    passes(0, 0)
+    meter = LoadMeter((), Tree(tmp_path), measuring=3)
+    passes(25, 75)
+    assert meter.read().steal_share == 0.25
+    passes(25, 175)
+    assert meter.read().steal_share == 0
+    assert meter.read().steal_share is None, "no time has passed"
+    passes(0, 0, fields="60 0 0 0")
+    assert meter.read().steal_share is None, "the kernel does not tell"
+
+
 def test_how_busy_the_other_thread_of_the_measuring_core_was_is_told_for_each_while(tmp_path: Path) -> None:
     def passes(busy: int, idle: int) -> None:
         (tmp_path / "proc").mkdir(exist_ok=True)

@@ -173,3 +173,29 @@ def test_results_from_before_levels_have_one_that_holds_what_only_some_batches_p
     levels = {row.subject.source: row.level for row in store.samples(Selection(Metric.CPU_NS))}
     assert levels == {"1.0": pytest.approx(600_000 * (1 + 4 / (29 * 4 + 4 * 3))), "1.1": 0}
     store.close()
+
+
+def test_what_preemption_spoilt_in_results_from_before_goes(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the first invocation all batches of both sides were stored, of the last those that were not preempted."""
+    run = a_run()
+    before = [migration for migration in load_migrations() if migration.name != "preempted"]
+    store = ClickHouseStore(dsn, database, EngineClauses())
+    with monkeypatch.context() as earlier:
+        earlier.setattr(migrate, "load_migrations", lambda: before)
+        store.migrate()
+        store.add_run(run)
+        for number, (preempted, first) in enumerate(((2, 9.0), (0, 9.0), (1, float("nan")))):
+            values = {"fake@1.0": [first, 1000.0, 1000.0]}
+            store.add_invocation(run, an_invocation(run, number, cpu_ns=values, preempted_batches=preempted))
+        assert len(store.samples(Selection(Metric.CLIENT_CPU_NS))) == 3
+    store.migrate()
+    units = {
+        metric: [row.unit.rpartition("/")[2] for row in store.samples(Selection(metric))]
+        for metric in (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
+    }
+    assert units == {Metric.CPU_NS: ["0", "1", "2"], Metric.CLIENT_CPU_NS: ["1", "2"], Metric.SERVER_CPU_NS: ["1", "2"]}
+    (spoilt,) = store.disturbed(Selection(Metric.CLIENT_CPU_NS))
+    assert spoilt.invocations == 1
+    store.close()

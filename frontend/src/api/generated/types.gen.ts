@@ -349,6 +349,12 @@ export type UpgradeCell = {
      */
     invocations: number;
     /**
+     * Disturbed
+     *
+     * invocations of one version that do not tell the client and the server apart, since other programs ran in between; of the version that has more of them
+     */
+    disturbed?: number;
+    /**
      * Run Ids
      *
      * one, or two where the versions were measured in different runs
@@ -530,8 +536,11 @@ export type SwapView = {
      * Ratio High
      */
     ratio_high: number | null;
-    faster_costs: SideCosts;
-    slower_costs: SideCosts;
+    /**
+     * null where no invocation tells the two sides apart
+     */
+    faster_costs: SideCosts | null;
+    slower_costs: SideCosts | null;
 };
 
 /**
@@ -3643,6 +3652,15 @@ export type Finding = {
      * names of channels
      */
     notify: Array<string>;
+    /**
+     * Subjects
+     *
+     * of an upgrade the unique names of both ends, since others may have their versions too
+     */
+    subjects?: [
+        string,
+        string
+    ] | null;
 };
 
 /**
@@ -4500,6 +4518,15 @@ export type Alert = {
      * Notify
      */
     notify: Array<string>;
+    /**
+     * Subjects
+     *
+     * of an upgrade the unique names of both ends, as they were found last; null where not known
+     */
+    subjects?: [
+        string,
+        string
+    ] | null;
     /**
      * Assignee
      */

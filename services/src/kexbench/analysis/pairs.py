@@ -46,6 +46,17 @@ def batches_of(invocations: Iterable[Invocation], case_id: str, subject: str, me
     }
 
 
+def without_sides(invocations: Iterable[Invocation], case_id: str, subject: str) -> int:
+    """How many invocations have a number of both sides together and, since other programs ran in between, none of the
+    client and the server."""
+    metrics = [
+        {sample.metric for sample in found.samples if sample.subject == subject}
+        for found in invocations
+        if found.case_id == case_id and found.preempted_batches
+    ]
+    return sum(Metric.CPU_NS in known and Metric.CLIENT_CPU_NS not in known for known in metrics)
+
+
 def pair_verdict(
     invocations: list[Invocation], case_id: str, subject: str, against: str, metric: Metric
 ) -> PairVerdict | None:

@@ -43,6 +43,8 @@ class CellData:
     """What changed along with the library."""
     apart: bool = False
     """They were measured in different runs that share no subject: shown, never judged."""
+    disturbed: int = 0
+    """Invocations of one version that do not tell the client and the server apart; of the one that has more of them."""
 
 
 def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[UpgradeCell, ...]:
@@ -111,6 +113,7 @@ def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, _Judged | 
         before_ns=data.before_ns,
         after_ns=data.after_ns,
         invocations=compared.count if compared else shared or min(len(before), len(after)),
+        disturbed=data.disturbed,
         run_ids=data.run_ids,
         warnings=data.warnings + ((ONE_JOB,) if compared and compared.jobs == 1 else ()),
         components=data.components,

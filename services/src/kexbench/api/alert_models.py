@@ -48,7 +48,7 @@ class AlertSummary(Answer):
     def of(cls, alert: Alert) -> "AlertSummary":
         most = max(alert.cells, key=lambda cell: cell.move.ratio, default=None)
         return cls(
-            **alert.model_dump(exclude={"cause", "cells", "run_ids", "notify"}),
+            **alert.model_dump(exclude={"cause", "cells", "run_ids", "notify", "subjects"}),
             cause=alert.cause,
             cells=len(alert.cells),
             cpu_models=list(dict.fromkeys(cell.cpu_model for cell in alert.cells)),

@@ -167,6 +167,7 @@ def _decided(store: Store, judgement: Judgement, upgrade: JudgedUpgrade, rule: A
         cells=alert_cells(judgement.spec_name, confirmed),
         run_ids=(run_id, judgement.run_id),
         notify=rule.notify,
+        subjects=(upgrade.before.subject, upgrade.after.subject),
     )
     cause = cause_of(upgrade.library, upgrade.before, upgrade.after)
     with one_at_a_time:

@@ -76,7 +76,9 @@ def _row(row: MeasuredRow) -> ReferenceRowView:
 
 
 def _swap(swap: Swap, client: dict[str, list[float]], server: dict[str, list[float]]) -> SwapView:
-    def costs(case_id: str) -> SideCosts:
+    def costs(case_id: str) -> SideCosts | None:
+        if not client[case_id] or not server[case_id]:
+            return None
         return SideCosts(client_cpu_ns=median(client[case_id]), server_cpu_ns=median(server[case_id]))
 
     return SwapView(

@@ -34,8 +34,8 @@ class SwapView(Answer):
     ratio: float = Field(description="of the rates")
     ratio_low: float | None
     ratio_high: float | None
-    faster_costs: SideCosts
-    slower_costs: SideCosts
+    faster_costs: SideCosts | None = Field(description="null where no invocation tells the two sides apart")
+    slower_costs: SideCosts | None
 
 
 class ReferenceColumn(Answer):

@@ -103,12 +103,14 @@ def _cells_on(
                 sides[side].sentinel, sides[side].others = frozen.get(place), others.get(place, {})
     _tell_what_was_done(store, numbers, cases, apart)
     floors = _layout_floors(store, kind, selection.libraries)
+    disturbed = _disturbed(store.disturbed(replace(here, metric=Metric.CLIENT_CPU_NS)), selection.subjects, runs)
     runs_by_kit = {sides["both"].subject.kit_id: sides["both"].run_id for sides in numbers.values()}
     components = store.components(set(runs_by_kit.values()))
     for case_id in runs:
         first, second = numbers[case_id, before], numbers[case_id, after]
         cell = _cell(cases[case_id], kind, first, second, floors.get(case_id, 0.0))
-        yield replace(cell, components=components_between(first["both"], second["both"], components))
+        along = components_between(first["both"], second["both"], components)
+        yield replace(cell, components=along, disturbed=disturbed.get(case_id, 0))
 
 
 def _numbers(rows: Iterable[SampleRow], subjects: Sequence[str], runs: _Runs) -> dict[tuple[str, str], Numbers]:
@@ -119,6 +121,16 @@ def _numbers(rows: Iterable[SampleRow], subjects: Sequence[str], runs: _Runs) ->
             numbers = found.setdefault((case_id, name), Numbers(row.subject, row.run_id))
             numbers.batches[row.unit] = row.values
             numbers.levels.append(row.level)
+    return found
+
+
+def _disturbed(rows: Iterable[OutcomeRow], subjects: Sequence[str], runs: _Runs) -> dict[str, int]:
+    """By the case's id, of the version that has more of them."""
+    found: dict[str, int] = defaultdict(int)
+    for row in rows:
+        case_id = row.case.case_id
+        if case_id in runs and runs[case_id][subjects.index(row.subject.name)] == row.run_id:
+            found[case_id] = max(found[case_id], row.invocations)
     return found
 
 

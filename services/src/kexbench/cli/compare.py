@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from kexbench.analysis.pairs import PairVerdict, pair_verdict
+from kexbench.analysis.pairs import PairVerdict, pair_verdict, without_sides
 from kexbench.cli.compose import Done, cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
@@ -17,7 +17,7 @@ from kexbench.cli.step_tables import VERDICTS, along_text, move_text
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.samples import Metric
+from kexbench.domain.samples import DISTURBED_REASON, Metric
 from kexbench.pipeline import read_spec
 from kexbench.planning.compose import USUAL, Wish, affordable_invocations
 from kexbench.planning.plan import read_matrices
@@ -67,12 +67,13 @@ def compare(
     done = run_wish(Installation(settings), wish)
     found = {metric: _verdicts(done, cases, references, metric) for metric in METRICS}
     along = _along(done, references)
+    disturbed = {case.case_id: _disturbed(case, done, references) for case in cases}
     if as_json:
-        print_json([_row(case, found, done, along) for case in cases])
+        print_json([_row(case, found, done, along) | {"disturbed": disturbed[case.case_id]} for case in cases])
     else:
         out.print(f"CPU time of {references[1]} against {references[0]}{along_text(along)}\n", markup=False)
-        _print(cases, found)
-        _explain(cases, done, found[Metric.CPU_NS])
+        _print(cases, found, disturbed)
+        _explain(cases, done, found[Metric.CPU_NS], disturbed)
     verdicts = [one.ratio.verdict for one in found[Metric.CPU_NS].values() if one and one.ratio]
     raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
 
@@ -83,11 +84,19 @@ def matrices_of(spec: Path) -> list[Matrix]:
 
 
 Verdicts = dict[str, PairVerdict | None]
+Disturbed = dict[str, dict[str, int]]
+"""By case, then subject, in how many invocations other programs left no number of the client and of the server."""
 
 
 def _verdicts(done: Done, cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], metric: Metric) -> Verdicts:
     against, subject = str(pair[0]), str(pair[1])
     return {case.case_id: pair_verdict(done.invocations, case.case_id, subject, against, metric) for case in cases}
+
+
+def _disturbed(case: Case, done: Done, pair: tuple[SubjectRef, SubjectRef]) -> dict[str, int]:
+    """Subjects without such invocations are left out."""
+    found = {str(one): without_sides(done.invocations, case.case_id, str(one)) for one in pair}
+    return {subject: count for subject, count in found.items() if count}
 
 
 def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> tuple[ComponentChange, ...]:
@@ -96,7 +105,7 @@ def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> tuple[ComponentCh
     return changed_components(*(kits[str(one)].components for one in pair))
 
 
-def _print(cases: tuple[Case, ...], found: dict[Metric, Verdicts]) -> None:
+def _print(cases: tuple[Case, ...], found: dict[Metric, Verdicts], disturbed: Disturbed) -> None:
     """Each case with its verdict, and below it the three changes with theirs."""
     for case in cases:
         total = found[Metric.CPU_NS][case.case_id]
@@ -104,19 +113,20 @@ def _print(cases: tuple[Case, ...], found: dict[Metric, Verdicts]) -> None:
         out.print(f"[bold]{escape(case.label)}[/bold]  {word}", soft_wrap=True)
         if total is None:
             continue
+        without = "disturbed" if disturbed[case.case_id] else "none"
         for title, metric in (("both sides", Metric.CPU_NS), ("client", METRICS[1]), ("server", METRICS[2])):
-            out.print(f"  {title:<12}{_change(found[metric][case.case_id])}", markup=False)
+            out.print(f"  {title:<12}{_change(found[metric][case.case_id], without)}", markup=False)
         if total.resolves:
             out.print(f"  detects     {total.resolves:.2%} or more", style="dim", markup=False)
 
 
-def _change(verdict: PairVerdict | None) -> str:
-    """`+1.20%  [+0.91%, +1.49%]  costs more`."""
+def _change(verdict: PairVerdict | None, without: str) -> str:
+    """`+1.20%  [+0.91%, +1.49%]  costs more`, or what stands for a number that is missing."""
     ratio = verdict.ratio if verdict else None
-    return move_text(ratio, VERDICTS[ratio.verdict]).replace("\n", "  ") if ratio else "none"
+    return move_text(ratio, VERDICTS[ratio.verdict]).replace("\n", "  ") if ratio else without
 
 
-def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts) -> None:
+def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts, disturbed: Disturbed) -> None:
     """What the columns mean, and why a case has no number."""
     count = max((one.invocations for one in totals.values() if one), default=0)
     out.print(
@@ -130,6 +140,10 @@ def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts) -> None:
             for invocation in done.invocations
             if invocation.case_id == case.case_id
             for outcome in invocation.outcomes
+        }
+        faults |= {
+            f"{subject}, {case.label}, client and server apart: disturbed: in {times} invocations: {DISTURBED_REASON}"
+            for subject, times in disturbed[case.case_id].items()
         }
         for fault in sorted(faults):
             out.print(fault, markup=False, soft_wrap=True)

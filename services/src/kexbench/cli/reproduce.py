@@ -68,7 +68,9 @@ def reproduce(
     again = None
     if not print_only:
         with measuring(installation.settings.home, f"an invocation of run {run} again", say):
-            again = measure_invocation(ticket, turn, cpus, folder.log, LoadMeter(cpus.siblings).read)
+            again = measure_invocation(
+                ticket, turn, cpus, folder.log, LoadMeter(cpus.siblings, measuring=cpus.measuring).read
+            )
     if as_json:
         print_json(_document(facts, ticket, turn, commands, recorded, again))
         return

@@ -8,6 +8,7 @@ from rich.text import Text
 from kexbench.api.upgrade_models import UpgradeView
 from kexbench.cli.step_tables import NO_NUMBER, SIDE_COLUMNS, VERDICTS, along_text, case_table, case_text, move_text
 from kexbench.cli.words import NS_PER_SECOND, cases_text
+from kexbench.domain.samples import DISTURBED_REASON
 from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
 
 HANDSHAKES = 10_000
@@ -15,6 +16,7 @@ LEGEND = (
     "Change of the CPU time of a handshake with its 95% interval: both sides together, then each. Cores: how many are "
     "busy with 10,000 handshakes a second, both sides together, before and after."
 )
+DISTURBED_SIDES = f"some invocations do not tell the client and the server apart: {DISTURBED_REASON}"
 
 
 def cores(cpu_ns: float) -> float:
@@ -35,7 +37,8 @@ def _table(pool: str, cpu_model: str, cells: Sequence[UpgradeCell]) -> Table:
     along = along_text(change for cell in cells for change in cell.components)
     table = case_table(f"{cpu_model}, pool {pool}{along}", SIDE_COLUMNS)
     for cell in cells:
-        sides = (move_text(side, VERDICTS[side.verdict]) if side else NO_NUMBER for side in (cell.client, cell.server))
+        without = "disturbed" if cell.disturbed else NO_NUMBER
+        sides = (move_text(side, VERDICTS[side.verdict]) if side else without for side in (cell.client, cell.server))
         total = move_text(cell.move, verdict_text(cell))
         table.add_row(*map(Text, (f"{case_text(cell.title)}\n{cores_text(cell)}", total, *sides)))
     return table
@@ -65,6 +68,8 @@ def report_lines(report: UpgradeReport) -> list[str]:
         for warning in cell.warnings:
             by_warning.setdefault(warning, []).append(cell.title)
     lines += [f"{warning}: {cases_text(titles, len(report.cells))}" for warning, titles in by_warning.items()]
+    if disturbed := [cell.title for cell in report.cells if cell.disturbed]:
+        lines.append(f"{DISTURBED_SIDES}: {cases_text(disturbed, len(report.cells))}")
     lines += _missing_lines(report.missing)
     lines += [f"changed default, {note}" for note in report.defaults]
     return lines + [f"mended, {note}" for note in report.security]

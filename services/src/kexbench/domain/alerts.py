@@ -73,6 +73,9 @@ class Finding(_Frozen):
     cells: tuple[AlertCell, ...]
     run_ids: tuple[str, ...] = Field(description="the confirming run first")
     notify: tuple[str, ...] = Field(description="names of channels")
+    subjects: tuple[str, str] | None = Field(
+        None, description="of an upgrade the unique names of both ends, since others may have their versions too"
+    )
 
 
 class AlertAction(StrEnum):
@@ -180,6 +183,9 @@ class Alert(_Frozen):
     cells: tuple[AlertCell, ...]
     run_ids: tuple[str, ...]
     notify: tuple[str, ...]
+    subjects: tuple[str, str] | None = Field(
+        None, description="of an upgrade the unique names of both ends, as they were found last; null where not known"
+    )
     assignee: str
     due: date | None
     ignored_until: Moment | None = Field(description="of one that is ignored; null for good")
@@ -209,6 +215,7 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
         cells=_cells(found),
         run_ids=_each_once(run_id for one in found for run_id in one.run_ids),
         notify=_each_once(name for one in found for name in one.notify),
+        subjects=next((one.subjects for one in reversed(found) if one.subjects), None),
         assignee=_newest(ordered, AlertAction.ASSIGNED, lambda event: event.assignee, ""),
         due=_newest(ordered, AlertAction.DUE, lambda event: event.due, None),
         ignored_until=decided.until if status == "ignored" else None,

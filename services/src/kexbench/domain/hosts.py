@@ -113,7 +113,9 @@ class HostLoad(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     load_average_1m: Finite
-    steal_share: Finite | None = Field(None, description="0 to 1; time the hypervisor gave to others")
+    steal_share: Finite | None = Field(
+        None, description="0 to 1; time of the CPU that measures which the hypervisor gave to others"
+    )
     busy_share: Finite | None = Field(None, description="0 to 1")
     sibling_busy_share: Finite | None = Field(
         None, description="0 to 1; of the measuring core's other threads alone, null where it has none"

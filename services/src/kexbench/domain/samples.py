@@ -79,7 +79,7 @@ _FROM_OUTSIDE = frozenset(f"the worker was ended by signal {number:d}" for numbe
 
 MIN_CLEAN_BATCHES = 3
 """Fewer batches of an invocation in which the thread was not preempted make no sample of what preemption spoils."""
-DISTURBED_REASON = f"other programs ran in between: fewer than {MIN_CLEAN_BATCHES} batches were undisturbed"
+DISTURBED_REASON = f"other programs ran in between: fewer than {MIN_CLEAN_BATCHES} batches are known to be undisturbed"
 ABSENT = math.nan
 """A batch that does not know a value; `null` in JSON. Batches keep their places, since rounds are paired by them."""
 
@@ -198,6 +198,15 @@ class Invocation(_Frozen):
     timers: dict[str, Timer] = Field({}, description="by subject")
     samples: tuple[Sample, ...]
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def usable_samples(self) -> tuple[Sample, ...]:
+        """Runners of earlier releases, which gave no levels, wrote down what preemption spoils like everything else,
+        and not in which batches: of their invocations with preempted batches it is left out."""
+        earlier = any(sample.metric is Metric.CPU_NS and sample.level is None for sample in self.samples)
+        if not (earlier and self.preempted_batches):
+            return self.samples
+        return tuple(sample for sample in self.samples if sample.metric not in SPOILT_BY_PREEMPTION)
 
     @property
     def was_cut_short(self) -> bool:

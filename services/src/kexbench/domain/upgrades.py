@@ -60,6 +60,11 @@ class UpgradeCell(_Frozen):
     before_ns: float | None = Field(description="CPU time of a handshake, both sides: median over invocations")
     after_ns: float | None
     invocations: int = Field(description="of the comparison; the fewer of the two where they are not paired")
+    disturbed: int = Field(
+        0,
+        description="invocations of one version that do not tell the client and the server apart, since other programs "
+        "ran in between; of the version that has more of them",
+    )
     run_ids: tuple[str, ...] = Field(description="one, or two where the versions were measured in different runs")
     warnings: tuple[str, ...] = Field(description="why the two are not quite alike")
     components: tuple[ComponentChange, ...] = Field(

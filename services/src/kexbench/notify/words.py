@@ -18,7 +18,8 @@ ROWS_MAX = 8
 """Of the cells in one notification."""
 NAMES = {"openssl": "OpenSSL", "gnutls": "GnuTLS"}
 _LONGEST = 300
-_SIDES = {"both": "both sides together", "client": "the client's side", "server": "the server's side"}
+_SIDES = {"both": "both sides together", "client": "on the client's side", "server": "on the server's side"}
+"""Which side a change of both sides together comes from."""
 _LOOK_ALIKES = str.maketrans({"`": "'", "|": "¦", "<": "‹", ">": "›", "*": "∗", "[": "(", "]": ")"})
 _WITH_SOURCE = re.compile(r".* \((?P<source>[^()]+)\)")
 _BY_PEOPLE = {
@@ -52,7 +53,7 @@ def line(text: str, most: int = _LONGEST) -> str:
 
 def told_of(event: AlertEvent, alert: Alert) -> Told:
     """`alert` as the event left it."""
-    links = (Link(text="The alert", path=f"/alerts/{alert.alert_id}"), *_upgrade_link(alert.cause))
+    links = (Link(text="The alert", path=f"/alerts/{alert.alert_id}"), *_upgrade_link(alert))
     return _told(_title(event, alert), lambda foreign: _paragraphs(event, alert, foreign), links)
 
 
@@ -137,13 +138,13 @@ def _paragraphs(event: AlertEvent, alert: Alert, foreign: Foreign) -> list[str]:
 def _cells(cells: Sequence[AlertCell], foreign: Foreign) -> list[str]:
     """The largest moves, and where they were measured."""
     shown = sorted(cells, key=lambda cell: (-cell.move.ratio, cell.case_id, cell.pool))
-    rows = [f"- {foreign(cell.title)}: {_SIDES[cell.side]} {_moved(cell.move)}" for cell in shown[:ROWS_MAX]]
+    rows = [f"- {foreign(cell.title)}: {_moved(cell.move)}, {_SIDES[cell.side]}" for cell in shown[:ROWS_MAX]]
     more = [f"- and {len(shown) - ROWS_MAX:,} more"] if len(shown) > ROWS_MAX else []
     if not rows:
         return []
     places = dict.fromkeys((cell.cpu_model, cell.pool) for cell in shown)
     measured = "; ".join(f"{foreign(cpu)}, pool {foreign(pool)}" for cpu, pool in places)
-    head = "What costs more, with the interval that has the true value 95 times of 100:"
+    head = "What costs more: CPU time of client and server together, with its 95% confidence interval:"
     return ["\n".join([head, "", *rows, *more]), f"Measured on {measured}."]
 
 
@@ -152,13 +153,13 @@ def _moved(move: Move) -> str:
 
 
 def _extent(cells: Sequence[AlertCell]) -> str:
-    """`the server's side up to +7.5%, 3 cases`"""
+    """`up to +7.5%, on the server's side, 3 cases`"""
     if not cells:
         return "see the alert"
     worst = max(cells, key=lambda cell: cell.move.ratio)
     cases = _count(len({cell.case_id for cell in cells}), "case")
     most = "up to " if len(cells) > 1 else ""
-    return f"{_SIDES[worst.side]} {most}{_percent(worst.move.ratio)}, {cases}"
+    return f"{most}{_percent(worst.move.ratio)}, {_SIDES[worst.side]}, {cases}"
 
 
 def _percent(ratio: float) -> str:
@@ -173,10 +174,12 @@ def _name(cause: Cause) -> str:
     return NAMES.get(cause.library or "", cause.library or "")
 
 
-def _upgrade_link(cause: Cause) -> tuple[Link, ...]:
+def _upgrade_link(alert: Alert) -> tuple[Link, ...]:
+    cause = alert.cause
     if cause.kind is not AlertKind.UPGRADE or cause.library is None:
         return ()
-    return (_upgrade_page(cause.library, _end(cause.before), _end(cause.after)),)
+    before, after = alert.subjects or (_end(cause.before), _end(cause.after))
+    return (_upgrade_page(cause.library, before, after),)
 
 
 def _upgrade_page(library: str, before: str, after: str) -> Link:
@@ -185,7 +188,8 @@ def _upgrade_page(library: str, before: str, after: str) -> Link:
 
 
 def _end(label: str) -> str:
-    """What the page knows a version by: its source, where the label names it since the version alone is not enough."""
+    """What the page may know a version by where the alert names no subject, as those of earlier releases: its source,
+    where the label has it."""
     found = _WITH_SOURCE.fullmatch(label)
     return found["source"] if found else label
 

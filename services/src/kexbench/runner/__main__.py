@@ -31,7 +31,9 @@ def main(arguments: list[str]) -> int:
     stop = _StopFlag()
     try:
         cpus = claim_cpus()
-        for progress in measure_job(ticket, cpus, log, LoadMeter(cpus.siblings).read, stop.is_set):
+        for progress in measure_job(
+            ticket, cpus, log, LoadMeter(cpus.siblings, measuring=cpus.measuring).read, stop.is_set
+        ):
             print(json.dumps({"case_id": progress.case_id, "done": progress.done}), flush=True)
     except CutShort as cut:
         print(f"somebody ends the workers: {cut}; see the machine's log for who, then resume the run", file=sys.stderr)

@@ -36,29 +36,47 @@ def read_host_facts(tree: Tree | None = None) -> HostFacts:
     )
 
 
-class LoadMeter:
-    """Shares of stolen and busy time since the meter was last read, of all CPUs, and of the measuring core's other
-    threads (`siblings`)."""
+_STEAL = 7
+"""The place of stolen time among the fields of a CPU in /proc/stat."""
 
-    def __init__(self, siblings: Collection[int] = (), tree: Tree | None = None) -> None:
+
+class LoadMeter:
+    """Shares of time since the meter was last read: busy of all CPUs, busy of the measuring core's other threads
+    (`siblings`), and stolen of the CPU that measures: among many others it would not show what was stolen from it."""
+
+    def __init__(
+        self, siblings: Collection[int] = (), tree: Tree | None = None, *, measuring: int | None = None
+    ) -> None:
         self._tree = tree or Tree()
         self._siblings = siblings
+        self._measuring = "cpu" if measuring is None else f"cpu{measuring}"
         self._last = psutil.cpu_times()
         self._last_ticks = self._ticks()
+        self._last_measuring = self._measuring_ticks()
 
     def read(self) -> HostLoad:
         now, last = psutil.cpu_times(), self._last
         self._last = now
         total = sum(now[:8]) - sum(last[:8])
         # The first eight fields are disjoint; guest time, behind them, is part of user time.
-        steal = getattr(now, "steal", 0.0) - getattr(last, "steal", 0.0)
         idle = now.idle + now.iowait - last.idle - last.iowait
         return HostLoad(
             load_average_1m=psutil.getloadavg()[0],
-            steal_share=round(steal / total, 4) if total > 0 else None,
+            steal_share=self._steal_share(),
             busy_share=round(1 - idle / total, 4) if total > 0 else None,
             sibling_busy_share=self._sibling_busy_share(),
         )
+
+    def _measuring_ticks(self) -> list[int]:
+        """Empty where the kernel does not tell what was stolen."""
+        found = ticks_of(self._tree.text("proc/stat") or "").get(self._measuring, [])
+        return found if len(found) == _STEAL + 1 else []
+
+    def _steal_share(self) -> float | None:
+        ticks, last = self._measuring_ticks(), self._last_measuring
+        self._last_measuring = ticks
+        passed = [now - before for now, before in zip(ticks, last, strict=False)]
+        return round(passed[_STEAL] / sum(passed), 4) if passed and sum(passed) > 0 else None
 
     def _ticks(self) -> list[list[int]]:
         """Of each sibling that is shown."""

@@ -96,13 +96,16 @@ class MeasuredTables(HostTables):
         return {row["job_id"]: int(row["stored"]) for row in found}
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
-        """The host kinds with samples or outcomes, the one measured last first."""
+        """The host kinds with samples or outcomes, the one measured last first; behind them those that only runs aside
+        have, which no overview shows."""
         ours = f"({{run_id:String}} = '' OR run_id = {{run_id:String}}) AND {COUNTED}"
         found = self._query(
             f"SELECT pool, {HOST_KIND} AS host_kind FROM ("
-            f"SELECT pool, cpu_model, host_id, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours} UNION ALL "
-            f"SELECT pool, cpu_model, host_id, measured_at FROM outcomes WHERE {ours}"
-            ") GROUP BY pool, host_kind ORDER BY max(measured_at) DESC, pool, host_kind",
+            f"SELECT pool, cpu_model, host_id, run_id, measured_at FROM samples WHERE metric = 'cpu_ns' AND {ours}"
+            f" UNION ALL SELECT pool, cpu_model, host_id, run_id, measured_at FROM outcomes WHERE {ours}"
+            ") GROUP BY pool, host_kind"
+            " ORDER BY maxIf(measured_at, run_id NOT IN (SELECT run_id FROM runs WHERE aside)) DESC,"
+            " max(measured_at) DESC, pool, host_kind",
             {"run_id": run_id or ""},
         )
         return [HostKindRow(row["pool"], row["host_kind"]) for row in found]
@@ -209,9 +212,10 @@ class MeasuredTables(HostTables):
             f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
             f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
             f" WHERE metric = {{metric:String}} AND {SELECTED})"
-            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE {of_cpu_time} GROUP BY {CELL})"
-            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id",
+            f" AND (notEmpty({{runs:Array(String)}})"
+            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
+            f" WHERE {of_cpu_time} GROUP BY {CELL}))"
+            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id, run_id",
             parameters(selection),
         )
         return [

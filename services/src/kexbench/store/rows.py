@@ -38,7 +38,7 @@ one time by the order of a run's life."""
 def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
     """One row a subject and metric, in a fixed order."""
     rows = []
-    for sample in sorted(invocation.samples, key=lambda sample: (sample.metric, sample.subject)):
+    for sample in sorted(invocation.usable_samples, key=lambda sample: (sample.metric, sample.subject)):
         values = np.asarray(sample.values)
         p05, median, p95 = (float(value) for value in np.nanquantile(values, (0.05, 0.5, 0.95)))
         rows.append(
