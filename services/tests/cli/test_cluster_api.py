@@ -109,8 +109,8 @@ def test_a_pool_is_qualified_by_a_run_in_its_queue(cli: Cli, store: ClickHouseSt
     only = ("openssl", "--case", RSA, "--invocations", "12")
     process = cli.start("qualify", *only, "--pool", "pool-a", "--group", "6", "--json")
     try:
-        until(lambda: len(store.open_runs()) == 1)
-        run = store.run(store.open_runs()[0])
+        until(lambda: len(store.open_run_rows()) == 1)
+        run = store.run(store.open_run_rows()[0].run_id)
         assert run is not None
         assert (run.purpose, run.plan.pools) == (Purpose.QUALIFICATION, ("pool-a",))
         assert yaml.safe_load(run.spec_text)["pools"] == ["pool-a"]
@@ -147,8 +147,8 @@ def measured(store: ClickHouseStore, run: Run) -> None:
 def test_a_qualification_that_failed_is_told_and_ends_with_1(cli: Cli, store: ClickHouseStore) -> None:
     process = cli.start("qualify", "openssl", "--pool", "pool-a", "--case", RSA)
     try:
-        until(lambda: len(store.open_runs()) == 1)
-        run = store.run(store.open_runs()[0])
+        until(lambda: len(store.open_run_rows()) == 1)
+        run = store.run(store.open_run_rows()[0].run_id)
         assert run is not None
         store.add_event(an_event(run, RunState.FAILED, seconds=1e8, detail="no node is ready"))
         _, err = process.communicate(timeout=TIMEOUT_S)

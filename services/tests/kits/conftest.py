@@ -36,6 +36,7 @@ class Kitchen:
             "refs",
             "logs",
             ".scratch",
+            ".scratch.lock",
             ".lock",
             "sentinel.json",
             ".sentinel.lock",

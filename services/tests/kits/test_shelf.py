@@ -7,11 +7,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from kexbench.domain.kits import SubjectRef
-from kexbench.kits import KitError, Shelf
+from kexbench.kits import KitError, Shelf, attempts, locks
 
 from .conftest import Kitchen, kitchen_in
 
@@ -169,6 +170,30 @@ def test_adds_at_the_same_time_make_one_kit_each(kitchen: Kitchen) -> None:
     assert kits[1] == kits[3]
     assert len(kitchen.shelf.list()) == 2
     assert kitchen.leftovers() == []
+
+
+def test_a_lock_that_is_made_and_not_yet_taken_is_no_leftover(
+    kitchen: Kitchen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process clears leftovers at that very moment."""
+    scratch = kitchen.shelf.root / ".scratch"
+    scratch.mkdir(parents=True)
+    clearing = Thread(target=attempts._clear_leftovers, args=(scratch,))
+
+    def paused(descriptor: int) -> bool:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        if path.parent == scratch and not clearing.ident:
+            clearing.start()
+            clearing.join(0.5)  # without a limit it would wait for this one
+        return taken(descriptor)
+
+    taken = locks._taken
+    monkeypatch.setattr(locks, "_taken", paused)
+    with attempts._scratch_folder(scratch) as folder:
+        clearing.join()
+        assert folder.is_dir()
+        assert folder.with_suffix(".lock").exists()
+    assert list(scratch.iterdir()) == []
 
 
 def test_an_add_killed_while_compiling_leaves_no_kit_and_the_next_one_succeeds(

@@ -29,10 +29,12 @@ OUTSIDE = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL]
 
 @pytest.fixture(autouse=True)
 def interruptible() -> Iterator[None]:
-    """Workers die of SIGINT wherever tests are started: a shell has what it starts in the background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Workers die of these signals wherever tests are started: a shell has what it starts in the background ignore
+    SIGINT, and nohup SIGHUP. Handlers are not inherited, ignoring is."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in (signal.SIGINT, signal.SIGHUP)}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def measure(ticket: Ticket, cancelled: Callable[[], bool] = lambda: False) -> None:

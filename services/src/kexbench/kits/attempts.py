@@ -6,7 +6,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -81,7 +81,9 @@ def _scratch_folder(folder: Path) -> Iterator[Path]:
     """A new folder below `folder`, gone afterwards. Its lock, which lies beside it, ends with this process."""
     scratch = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     lock = scratch.with_suffix(".lock")
-    with locked(lock, lambda _: None):
+    with ExitStack() as held:
+        with _registering(folder):
+            held.enter_context(locked(lock, lambda _: None))
         try:
             scratch.mkdir()
             yield scratch
@@ -92,13 +94,20 @@ def _scratch_folder(folder: Path) -> Iterator[Path]:
 
 def _clear_leftovers(folder: Path) -> None:
     """What processes that were killed have left: scratch folders whose lock nobody holds."""
-    for scratch in folder.iterdir():
-        if scratch.is_dir() and not scratch.with_suffix(".lock").exists():  # earlier releases made no such locks
-            shutil.rmtree(scratch, ignore_errors=True)
-    for lock in folder.glob("*.lock"):
-        with suppress(FileNotFoundError, _InUseError), locked(lock, lambda _: None, _in_use):
-            shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
-            lock.unlink()
+    with _registering(folder):
+        for scratch in folder.iterdir():
+            if scratch.is_dir() and not scratch.with_suffix(".lock").exists():  # earlier releases made no such locks
+                shutil.rmtree(scratch, ignore_errors=True)
+        for lock in folder.glob("*.lock"):
+            with suppress(FileNotFoundError, _InUseError), locked(lock, lambda _: None, _in_use):
+                shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+                lock.unlink()
+
+
+def _registering(folder: Path) -> AbstractContextManager[int]:
+    """Held while a lock is made and while leftovers are cleared: between its making and its taking a new lock looks
+    like that of a process that was killed."""
+    return locked(folder.with_suffix(".lock"), lambda _: None)
 
 
 class _InUseError(Exception):
