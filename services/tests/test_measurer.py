@@ -73,7 +73,7 @@ def test_a_run_whose_process_cannot_be_started_has_failed_and_the_next_one_has_i
 
 @pytest.mark.parametrize(
     ("broken", "part"),
-    [("_keep_schedules", "schedules"), ("_keep_bisections", "bisections"), ("_take_up", "measuring")],
+    [("_keep_schedules", "schedules"), ("_keep_bisections", "bisections"), ("_take_up", "interrupted runs")],
 )
 def test_what_is_wrong_with_one_part_is_told_and_holds_up_no_run(
     one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch, broken: str, part: str
@@ -87,6 +87,18 @@ def test_what_is_wrong_with_one_part_is_told_and_holds_up_no_run(
     assert [(trouble.part, trouble.reason) for trouble in one._troubles.now()] == [
         (part, "KeyError: 'nothing of the kind'")
     ]
+    assert newest(empty_store, "first")[0] is RunState.FAILED
+
+
+def test_a_run_that_cannot_be_begun_fails_whatever_stands_in_the_way(
+    one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody_listens(_: str) -> None:
+        raise BrokenPipeError("standard error is closed")
+
+    queued(empty_store, "first")
+    monkeypatch.setattr(one, "_say", nobody_listens)
+    one._once()
     assert newest(empty_store, "first")[0] is RunState.FAILED
 
 
@@ -121,6 +133,19 @@ def test_a_run_whose_results_cannot_be_read_fails_with_the_reason_and_the_queue_
     assert [trouble.part for trouble in one._troubles.now()] == ["measuring"]
     one._once()
     assert one._troubles.now() == []
+
+
+def test_runs_of_an_earlier_service_that_cannot_be_seen_to_hold_up_no_process_that_ended(
+    one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks() -> None:
+        raise KeyError("nothing of the kind")
+
+    queued(empty_store, "first", RunState.RUNNING, RunState.FINISHED)
+    monkeypatch.setattr(one, "_take_up", breaks)
+    one._process = cast(MeasuringProcess, EndedProcess("first"))
+    one._once()
+    assert one._process is None
 
 
 def test_while_the_store_does_not_answer_what_a_process_left_is_kept(
@@ -259,3 +284,16 @@ def test_a_run_that_many_readers_may_have_disturbed_says_so(
     assert state is RunState.FINISHED
     assert told in detail
     assert bool(detail) is bool(told)
+
+
+def test_what_a_disturbed_run_lacks_is_said_as_well(
+    one: Measurer, empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued(empty_store, "first", RunState.RUNNING)
+    record(empty_store, "first", RunState.FINISHED, "2 of 3 invocations")
+    monkeypatch.setattr("kexbench.measurer.time.monotonic", lambda: 1060.0)
+    one._began, one._reading.spent_s = (1000.0, 0.0), 600.0
+    one._process = cast(MeasuringProcess, EndedProcess("first"))
+    one._see_to_process()
+    _, detail = newest(empty_store, "first")
+    assert detail.startswith("2 of 3 invocations; readers of this service")

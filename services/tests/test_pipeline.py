@@ -2,16 +2,19 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import QualificationRow, Qualifications
 from kexbench.api.models import CaseView
 from kexbench.api.resolving import invocations_to_resolve
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
+from kexbench.execution.local import JobEnd
 from kexbench.kits import KitError, KitErrors, Shelf
 from kexbench.pipeline import (
     VersionMismatch,
@@ -119,6 +122,21 @@ def test_a_run_whose_kit_is_gone_is_not_resumed_and_says_why(tmp_path: Path) -> 
     with pytest.raises(KitError, match="is not on the shelf any more"):
         execute_run(one, folder, Silent())
     assert folder.events() == []
+
+
+@pytest.mark.parametrize(
+    ("free", "says"), [(0, "the disk is full: free some space"), (1 << 30, "the runner failed: see")]
+)
+def test_a_run_that_ended_on_a_full_disk_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, says: str
+) -> None:
+    one = installation(tmp_path)
+    plan, text = read_plan(one, tmp_path / "kits.yaml")
+    folder = start_run(one, plan, text, Silent())
+    monkeypatch.setattr(pipeline, "run_job", lambda *_: JobEnd.FAILED)
+    monkeypatch.setattr("kexbench.pipeline.shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    assert execute_run(one, folder, Silent()).detail.startswith(says)
+    assert folder.events()[-1].detail.startswith(says)
 
 
 WITH_OTHERS = """\

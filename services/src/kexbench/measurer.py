@@ -30,7 +30,7 @@ from kexbench.execution.measuring import INTERRUPTED, MeasuringProcess
 from kexbench.kits import KitError
 from kexbench.kits.git import GitOrigin
 from kexbench.kits.process import Children, Ended
-from kexbench.planning.queue import next_run, superseded
+from kexbench.planning.queue import QueuedRun, next_run, superseded
 from kexbench.planning.schedule import due
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import OpenRunRow, Store, StoreError
@@ -99,10 +99,11 @@ class Measurer:
 
     def _once(self) -> None:
         """Each part by itself: what is wrong with one holds up no other."""
-        with self._troubles.guard("measuring"):
+        with self._troubles.guard("interrupted runs"):
             if not self._took_up:
                 self._take_up()
                 self._took_up = True
+        with self._troubles.guard("measuring"):
             self._see_to_process()
         if self._process is not None or self._ending.is_set():
             return
@@ -140,8 +141,7 @@ class Measurer:
         left = [run for run in queue if run.run_id not in superseded(queue)]
         found = next_run(left, self._store.last_begun())
         if found and claim(self._store, found.run_id):
-            self._say(f"measuring run {found.run_id} of {found.spec_name}")
-            self._begin(found.run_id)
+            self._begin(found)
 
     def _rows(self) -> list[OpenRunRow]:
         """Open runs that are this machine's, but for those that a command measures itself."""
@@ -161,8 +161,10 @@ class Measurer:
             elif row.event.state is not RunState.QUEUED:
                 record(self._store, row.run_id, RunState.QUEUED, GOES_ON)
 
-    def _begin(self, run_id: str) -> None:
+    def _begin(self, run: QueuedRun) -> None:
+        run_id = run.run_id
         try:
+            self._say(f"measuring run {run_id} of {run.spec_name}")
             folder = self._installation.run_folder(run_id)
             self._process = MeasuringProcess(folder, stirred.set, self._cpus)
             self._began = (time.monotonic(), self._reading.spent_s)
@@ -184,7 +186,8 @@ class Measurer:
             record(self._store, run_id, *self._end_of(process, status))
         newest = self._store.events(run_id)[-1]
         if newest.state is RunState.FINISHED and (disturbed := self._disturbed()):
-            record(self._store, run_id, RunState.FINISHED, disturbed)
+            detail = f"{newest.detail}; {disturbed}" if newest.detail else disturbed
+            record(self._store, run_id, RunState.FINISHED, detail)
             newest = self._store.events(run_id)[-1]
         self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
 

@@ -1,6 +1,7 @@
 """From a spec to stored results on this machine: the one place where the stages follow each other."""
 
 import secrets
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from kexbench.service import ServiceUnavailable, reach_service
 from kexbench.store.port import StoreError
 from kexbench.wiring import Installation
 
+_FULL_BYTES = 1 << 20
+"""A disk with less space takes no invocation any more."""
 DELIVERY_ERRORS = (httpx.TransportError, ApiError, ServiceUnavailable, StoreError)
 
 
@@ -311,10 +314,17 @@ def _measure(
         if end is JobEnd.CANCELLED:
             return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on"
         if end is JobEnd.FAILED:
-            return RunState.FAILED, f"the runner failed: see {folder.log}"
+            return RunState.FAILED, _why_the_runner_failed(folder)
         before += job.count
     measured = len(folder.invocations(run))
     return RunState.FINISHED, "" if measured >= total else f"{measured} of {total} invocations"
+
+
+def _why_the_runner_failed(folder: RunFolder) -> str:
+    """On a full disk its log, which says so, cannot be written either."""
+    if shutil.disk_usage(folder.path).free < _FULL_BYTES:
+        return f"the disk is full: free some space where {folder.path} lies, then resume the run"
+    return f"the runner failed: see {folder.log}"
 
 
 def _report_job(report: Reporter, before: int, total: int, case_id: str, done: int) -> None:

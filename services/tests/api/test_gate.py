@@ -1,21 +1,31 @@
 """What is refused before anything of a request is looked at."""
 
 import asyncio
+import itertools
+import re
+from datetime import UTC, datetime
 from http import HTTPStatus
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kexbench.api import gate
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import Gate, Reading
+from kexbench.api.tokens import sign_role_token
 from kexbench.store.clickhouse import ClickHouseStore
-from tests.api.conftest import SECRET, ClientOf, assert_problem
+from tests.api.conftest import SECRET, ClientOf, assert_problem, token
+from tests.api.documented import document
+
+
+def submitter() -> dict[str, str]:
+    return {"Authorization": f"Bearer {sign_role_token('alice', 'submitter', SECRET, now=datetime.now(UTC))}"}
 
 
 def asked_as(client: httpx.Client, host: str) -> httpx.Response:
@@ -81,6 +91,31 @@ def test_a_body_that_stops_arriving_is_not_waited_for(monkeypatch: pytest.Monkey
     assert raised.value.headers == {"Connection": "close"}
 
 
+def asked_in_pieces(monkeypatch: pytest.MonkeyPatch, piece: bytes, pieces: int) -> int:
+    """How many pieces were taken of a body that has one a second."""
+    seconds = itertools.count()
+    monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
+    taken = 0
+
+    async def receive() -> Message:
+        nonlocal taken
+        taken += 1
+        return {"type": "http.request", "body": piece, "more_body": taken < pieces}
+
+    asyncio.run(Gate(whole_body)(SCOPE, receive, no_answer))
+    return taken
+
+
+def test_a_body_that_arrives_byte_by_byte_is_not_waited_for_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(HTTPException, match="too slowly: 30 bytes in 32 s") as raised:
+        asked_in_pieces(monkeypatch, b"x", 100)
+    assert raised.value.status_code == HTTPStatus.REQUEST_TIMEOUT
+
+
+def test_a_body_that_arrives_fast_enough_may_take_longer_than_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked_in_pieces(monkeypatch, bytes(gate.SLOWEST_BYTES_S), 100) == 100
+
+
 def test_whoever_is_gone_is_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the body: that is how an application learns that nobody is there any more."""
     monkeypatch.setattr(gate, "PAUSE_S", 0.0)
@@ -107,8 +142,67 @@ def test_a_body_with_more_faults_than_anybody_reads_is_refused_by_their_number(
 ) -> None:
     client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
     body = {"spec_text": "", **{f"unknown{number}": 1 for number in range(50_000)}}
-    answer = client.post(f"{API_PREFIX}/runs", json=body)
+    answer = client.post(f"{API_PREFIX}/runs", json=body, headers=submitter())
     assert_problem(answer, 422, "at 50,001 places")
+    assert len(answer.content) < 1000
+
+
+def test_a_fault_with_a_long_name_is_answered_shortly(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    for length in (1000, 1 << 20):
+        answer = client.post(f"{API_PREFIX}/runs/one/events", json={"n" * length: 1}, headers=token("one"))
+        assert_problem(answer, 422, "body.nnn")
+        assert len(answer.content) < 2000
+
+
+WITH_BODY = [
+    (method, path)
+    for path, operations in document()["paths"].items()
+    for method, operation in operations.items()
+    if "requestBody" in operation and "/webhooks/" not in path
+]
+
+
+class WatchedBody:
+    """Notes what is read of a request."""
+
+    def __init__(self, app: ASGIApp, read: list[Message]) -> None:
+        self._app = app
+        self._read = read
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def receive_watched() -> Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                self._read.append(message)
+            return message
+
+        await self._app(scope, receive_watched, send)
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_nothing_is_read_of_a_body_from_nobody(
+    method: str, path: str, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    """Whoever is known by no token can make this service neither hold a body in memory nor look at it."""
+    app = create_app(empty_store, LocalGatekeeper(SECRET), None)
+    read: list[Message] = []
+    app.add_middleware(WatchedBody, read=read)
+    client = client_of(app)
+    body = {f"unknown{number}": 1 for number in range(30_000)}
+    answer = client.request(method, re.sub(r"\{[^}]*\}", "1", path), json=body)
+    assert_problem(answer, 401)
+    assert read == []
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_every_body_with_more_faults_than_anybody_reads_is_refused_by_their_number(
+    method: str, path: str, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    body = {f"unknown{number}": 1 for number in range(30_000)}
+    answer = client.request(method, re.sub(r"\{[^}]*\}", "1", path), json=body, headers=submitter())
+    assert_problem(answer, 422, "places")
     assert len(answer.content) < 1000
 
 

@@ -2,14 +2,18 @@
 
 import csv
 import io
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
+from threading import Event
+from time import sleep
 
 import httpx
 import pytest
 
 from kexbench import __version__
 from kexbench.api.access import LocalGatekeeper
-from kexbench.api.app import create_app
+from kexbench.api.app import AT_ONCE, create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import Run, RunState
@@ -31,6 +35,7 @@ from tests.builders import (
     an_invocation,
     an_outcome,
 )
+from tests.serving import serving
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 
@@ -126,6 +131,33 @@ def test_health_is_answered_while_the_store_answers_nobody(
 
     monkeypatch.setattr(empty_store, "_query", refuse)
     assert client.get("/health").json()["engine"].startswith("chDB 2")
+
+
+def test_a_few_readers_are_worked_at_at_once_and_health_waits_for_none_of_them(
+    empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    under_way: list[int] = []
+    release = Event()
+
+    def slow_runs(*_: object) -> list[Run]:
+        under_way.append(1)
+        release.wait(60)
+        return []
+
+    monkeypatch.setattr(empty_store, "runs", slow_runs)
+    get = partial(httpx.get, trust_env=False, timeout=60)
+    with (
+        serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
+        ThreadPoolExecutor(3 * AT_ONCE) as readers,
+    ):
+        answers = [readers.submit(get, f"{url}{API_PREFIX}/runs") for _ in range(3 * AT_ONCE)]
+        while len(under_way) < AT_ONCE:
+            sleep(0.01)
+        assert [get(f"{url}{API_PREFIX}/health").status_code for _ in range(10)] == [200] * 10
+        at_once = len(under_way)
+        release.set()
+        assert {answer.result().status_code for answer in answers} == {200}
+    assert at_once == AT_ONCE
 
 
 def test_health_tells_what_does_not_work_and_since_when(empty_store: ClickHouseStore, client_of: ClientOf) -> None:

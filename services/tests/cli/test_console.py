@@ -1,6 +1,7 @@
 """What people print through the command line cannot tell their terminal to do anything."""
 
 import io
+import logging
 
 import pytest
 from rich.console import Console
@@ -47,3 +48,10 @@ def test_styles_of_our_own_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lines_and_letters_of_all_scripts_stay() -> None:
     text = "größer\n\t→ 速い 🙂 שלום"
     assert console.without_orders(text) == text
+
+
+def test_what_is_logged_of_others_gives_no_orders_either() -> None:
+    record = logging.LogRecord("any", logging.WARNING, "file", 1, "git says: %s", (TITLE,), None)
+    text = console.WithoutOrders().format(record)
+    assert orders_in(text) == set()
+    assert "owned" in text

@@ -1,9 +1,12 @@
 """A damaged run keeps nobody from the others: `serve` starts, and says which file it is and what to do."""
 
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.cli.conftest import TIMEOUT_S, Cli, stock
 from tests.conftest import FakeKit
@@ -64,3 +67,57 @@ def test_a_store_whose_parts_are_damaged_says_so_and_has_again_what_the_runs_hol
     assert cli("export", "--format", "json").json() == exported
     with cli.serving() as (_, url):
         assert httpx.get(f"{url}/api/v1/health", trust_env=False).json()["status"] == "ok"
+
+
+def remove_parts(home: Path) -> None:
+    for data in (home / "store" / "data" / "kexbench").glob("*/*/data.bin"):
+        if data.parent.name != "detached":
+            shutil.rmtree(data.parent)
+
+
+def remove_store(home: Path) -> None:
+    shutil.rmtree(home / "store")
+
+
+@pytest.mark.parametrize("lose", [remove_parts, remove_store])
+def test_runs_that_a_store_lost_without_a_trace_are_stored_again_and_told(
+    cli: Cli, fake_kit: FakeKit, lose: Callable[[Path], None]
+) -> None:
+    stock(cli, fake_kit, "1.0+noise=0")
+    assert cli("run", cli.spec("spec", "1.0+noise=0", invocations=3)).status == 0
+    listed, exported = cli("runs", "list", "--json").json(), cli("export", "--format", "json").json()
+    assert len(exported) == 6
+    lose(cli.folder / "home")
+    with cli.serving() as (_, url):
+        health = httpx.get(f"{url}/api/v1/health", trust_env=False).json()
+        (trouble,) = health["troubles"]
+        assert trouble["reason"].startswith("the store lacks runs that it had acknowledged. 1 run was stored again")
+    assert cli("runs", "list", "--json").json() == listed
+    assert cli("export", "--format", "json").json() == exported
+
+
+def zero_parts(home: Path) -> None:
+    """Of the length that they had, as a file whose blocks never reached the disk."""
+    for data in (home / "store" / "data" / "kexbench").glob("*/*/data.bin"):
+        if data.parent.name != "detached":
+            data.write_bytes(bytes(data.stat().st_size))
+
+
+def empty_tables(home: Path) -> None:
+    for table in (home / "store").rglob("*.sql"):
+        table.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [zero_parts, empty_tables])
+def test_the_remedy_for_a_store_that_cannot_be_read_works(
+    cli: Cli, fake_kit: FakeKit, damage: Callable[[Path], None]
+) -> None:
+    stock(cli, fake_kit, "1.0+noise=0")
+    assert cli("run", cli.spec("spec", "1.0+noise=0", invocations=3)).status == 0
+    exported = cli("export", "--format", "json").json()
+    store = cli.folder / "home" / "store"
+    damage(cli.folder / "home")
+    told = cli("runs", "list")
+    assert (told.status, f"remedy: move {store} away" in told.err) == (1, True), told.err
+    store.rename(cli.folder / "damaged")
+    assert cli("export", "--format", "json").json() == exported

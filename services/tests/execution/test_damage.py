@@ -170,3 +170,17 @@ def test_what_the_api_refuses_is_told_with_a_remedy_and_kept(tmp_path: Path) -> 
     assert "has no invocation 0 of case another\n  remedy: " in fault
     assert str(folder.path) in fault
     assert not folder.is_delivered()
+
+
+def test_a_run_whose_end_only_the_lost_store_knew_is_not_measured_again(tmp_path: Path) -> None:
+    """As one of the queue that was cancelled: its folder says that it runs."""
+    installation = Installation(Settings(home=tmp_path, cache=tmp_path / "cache"))
+    folder = keep(tmp_path / "runs", "cancelled", 1000)
+    folder.mark_delivered()
+    with reach_service(installation) as address:
+        client = ApiClient(address)
+        shown = client.json("/runs/cancelled")
+        assert stored_costs(client, "cancelled") == {ONE: (1000, 3), TWO: (2000, 3)}
+        client.close()
+    assert shown["summary"]["state"] == "failed"
+    assert "kexbench runs resume cancelled" in shown["summary"]["detail"]

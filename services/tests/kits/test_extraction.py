@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kexbench.kits import extraction
 from kexbench.kits.extraction import UnsafeMember, extract
 
 
@@ -96,3 +97,29 @@ def test_a_folder_that_was_a_link_before_is_not_written_through(tmp_path: Path) 
     with pytest.raises(UnsafeMember, match="there/file leads outside"):
         extract(archive(a_file("there/file")), inside)
     assert list(outside.iterdir()) == []
+
+
+def test_a_hard_link_through_a_link_that_was_there_before_is_refused(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "file").write_text("somebody else's")
+    (inside / "there").symlink_to(outside)
+    with pytest.raises(UnsafeMember, match="hard links to there/file, which leads outside"):
+        extract(archive(("hard", tarfile.LNKTYPE, "there/file")), inside)
+    assert (outside / "file").stat().st_nlink == 1
+
+
+@pytest.mark.skipif(not hasattr(tarfile, "data_filter"), reason="this Python has no filter of its own")
+@pytest.mark.parametrize(
+    "member", [a_file("../outside"), ("link", tarfile.SYMTYPE, "../outside"), ("pipe", tarfile.FIFOTYPE, "")]
+)
+def test_pythons_own_filter_refuses_what_the_checks_here_let_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, member: tuple[str, bytes, str]
+) -> None:
+    monkeypatch.setattr(extraction, "_check", lambda *_: None)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    with pytest.raises(tarfile.FilterError):
+        extract(archive(member), inside)
+    assert [path.name for path in tmp_path.rglob("*")] == ["inside"]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Protocol, cast
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.problems import ProblemError
 from kexbench.api.tokens import TokenError, bearer_of
@@ -62,6 +63,9 @@ class LocalGatekeeper:
 def caller_of(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Caller:
+    caller: Caller | None = getattr(request.state, "caller", None)
+    if caller is not None:
+        return caller
     gatekeeper = cast(Gatekeeper, request.app.state.gatekeeper)
     try:
         return gatekeeper.identify(credentials.credentials if credentials else "")
@@ -72,6 +76,12 @@ def caller_of(
 
 
 TheCaller = Annotated[Caller, Depends(caller_of)]
+
+
+async def identify_caller(request: Request) -> None:
+    """Find out who calls before anything else of a request is read; `caller_of` doesn't ask again then. Raises what
+    that raises."""
+    request.state.caller = await run_in_threadpool(caller_of, request, await _bearer(request))
 
 
 def admit(

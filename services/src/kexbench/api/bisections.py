@@ -24,6 +24,7 @@ from kexbench.api.bisection_models import (
 from kexbench.api.bisection_views import controls_of, detail_of, summary_of
 from kexbench.api.control import ask_for_end, one_at_a_time, planned_wish, record, stirred
 from kexbench.api.dependencies import HasQueue, LocalSupplies, Supplies, TheQueueing, TheStore, queueing_of
+from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
@@ -40,7 +41,7 @@ from kexbench.planning.plan import read_matrices
 from kexbench.store.port import Store
 
 router = APIRouter(tags=["bisections"], responses=uploads.responses)
-_asking = APIRouter(dependencies=[Depends(caller_of), Depends(queueing_of)])
+_asking = APIRouter(route_class=CountedRoute, dependencies=[Depends(caller_of), Depends(queueing_of)])
 """Who isn't known is told so, and nothing else."""
 _UNUSABLE = HTTPStatus.UNPROCESSABLE_ENTITY
 

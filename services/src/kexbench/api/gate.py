@@ -20,6 +20,8 @@ from kexbench.kits.transport import KIT_MAX_BYTES
 MAX_UPLOAD_BYTES = 16 << 20
 PAUSE_S = 30.0
 """So long the next piece of a body may take."""
+SLOWEST_BYTES_S = 16_384
+"""So fast a body must arrive, after a first pause: else one byte now and then holds a connection without end."""
 ANY_HOST = "*"
 _LOCAL = "localhost"
 _CLOSE = {"Connection": "close"}
@@ -87,20 +89,26 @@ class _Body:
         self._most = most
         self._received = 0
         self._whole = False
+        self._began = time.monotonic()
 
     async def receive(self) -> Message:
         if self._whole:
             return await self._receive()  # of who has gone
         try:
-            message = await asyncio.wait_for(self._receive(), PAUSE_S)
+            message = await asyncio.wait_for(self._receive(), self._patience_s())
         except TimeoutError:
-            detail = f"nothing of the body came for {PAUSE_S:g} s"
+            detail = f"the body came too slowly: {self._received} bytes in {time.monotonic() - self._began:.0f} s"
             raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, detail, headers=_CLOSE) from None
         self._received += len(message.get("body", b""))
         if self._received > self._most:
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(self._most), headers=_CLOSE)
         self._whole = not message.get("more_body", False)
         return message
+
+    def _patience_s(self) -> float:
+        """How long to wait for the next piece."""
+        end = self._began + PAUSE_S + self._received / SLOWEST_BYTES_S
+        return min(PAUSE_S, max(0.0, end - time.monotonic()))
 
 
 async def _refuse(problem: ProblemError, scope: Scope, receive: Receive, send: Send) -> None:

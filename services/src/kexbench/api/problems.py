@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problem details, rendered by one set of handlers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +17,8 @@ from kexbench.store.port import StoreError
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 5
 """Of a request's faults that the answer lists; a large body can have a million."""
+_MOST_CHARACTERS = 200
+"""Of a name or a message that repeats what was sent."""
 
 
 class ProblemError(Exception):
@@ -46,7 +48,7 @@ def install_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         found = error.errors()
-        problems = jsonable_encoder([{k: e[k] for k in ("loc", "msg", "type")} for e in found[:_MOST_ERRORS]])
+        problems = jsonable_encoder([_shortened(fault) for fault in found[:_MOST_ERRORS]])
         places = ", ".join(".".join(map(str, problem["loc"])) for problem in problems)
         if len(found) > _MOST_ERRORS:
             places = f"{len(found)} places, first {places}"
@@ -59,6 +61,16 @@ def install_problem_handlers(app: FastAPI) -> None:
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:  # which route knows its own methods alone
             headers["Allow"] = ", ".join(served_methods(app.routes, request.scope["path"]))
         return _respond(HTTPStatus(error.status_code), str(error.detail), headers=headers)
+
+
+def _shortened(fault: Mapping[str, Any]) -> dict[str, Any]:
+    """What the answer says of a fault; keys of the body are part of its place."""
+    place = [_cut(part) if isinstance(part, str) else part for part in fault["loc"]]
+    return {"loc": place, "msg": _cut(fault["msg"]), "type": fault["type"]}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 
 def problem_response(error: ProblemError) -> JSONResponse:

@@ -4,6 +4,7 @@ Titles of commits, names and notes come from anybody: what would tell the termin
 """
 
 import json
+import logging
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
@@ -47,6 +48,13 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 for _console in (out, err):
     _console.push_render_hook(_ShowOrders())
+
+
+class WithoutOrders(logging.Formatter):
+    """What is logged quotes others as well, such as what git says of their repository."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_orders(super().format(record))
 
 
 def print_json(value: Any) -> None:

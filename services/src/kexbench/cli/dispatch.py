@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import typer
 
-from kexbench.cli.console import err
+from kexbench.cli.console import WithoutOrders, err
 from kexbench.settings import Settings
 from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
@@ -45,7 +45,9 @@ def dispatch(
     from kexbench.watch.control import ApiControl  # noqa: PLC0415
     from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(WithoutOrders("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     for client in ("httpx", "httpx2"):  # which tell every request, of which there are some every second
         logging.getLogger(client).setLevel(logging.WARNING)
     settings = Settings()

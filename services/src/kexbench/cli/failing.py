@@ -10,7 +10,7 @@ from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
-from kexbench.store.port import StoreError
+from kexbench.store.port import TRY_AGAIN, StoreError
 from kexbench.uplink import NoToken, Refused, Unreachable
 from kexbench.watch.source import SourceError
 
@@ -52,6 +52,8 @@ def words_of(error: Exception) -> list[str] | None:
         case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
             where = f"{error.filename}: " if error.filename else ""
             return [f"{where}{reason}", f"  remedy: {_OF_THE_DISK[number]}"]
+        case StoreError(remedy=str(remedy)) if remedy != TRY_AGAIN:
+            return [str(error), f"  remedy: {remedy}"]
         case KitErrors():
             return [str(each) for each in error.errors]
     return [str(error)] if isinstance(error, EXPECTED) else None

@@ -5,6 +5,7 @@ is something new. `compare`, and `upgrade --fail-on-regression`: 3 something cos
 `analyze`: 2 a line of the input was wrong.
 """
 
+import logging
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -13,7 +14,7 @@ from typing import Annotated
 import typer
 
 from kexbench import __version__
-from kexbench.cli.console import err
+from kexbench.cli.console import WithoutOrders, err
 
 VERBS = {
     "run": "run:run",
@@ -86,6 +87,8 @@ def _root(
 def main() -> None:
     """Run a command; an expected error ends it with its text alone."""
     first = next(iter(sys.argv[1:]), "")
+    if logging.lastResort is not None:  # what writes to standard error where nobody set up logging
+        logging.lastResort.setFormatter(WithoutOrders())
     verbs = [first] if first in VERBS else [] if first == "--version" else VERBS
     try:
         app_with(verbs)()

@@ -24,6 +24,9 @@ from kexbench.store.port import StoreAway, StoreError
 _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong password, a missing one, and a login that failed."""
+_DOES_NOT_OPEN = "does not open"
+_UNREADABLE_PART = re.compile(r"decompress.*while reading from part|CHECKSUM_DOESNT_MATCH|CORRUPTED_DATA", re.DOTALL)
+"""In ClickHouse's words: a part whose files are there and do not hold what they held."""
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
 
 
@@ -70,7 +73,7 @@ class Connection:
         return client
 
     def _open(self, database: str) -> Client:
-        with self._faults("does not open"):
+        with self._faults(_DOES_NOT_OPEN):
             try:
                 if self._embedded:
                     folder = Path(self._dsn.removeprefix("chdb://"))
@@ -93,7 +96,10 @@ class Connection:
         except (ClickHouseError, HTTPError, OSError) as error:
             if self._embedded:
                 folder = self._dsn.removeprefix("chdb://")
-                raise StoreError(f"the store in {folder} {what}: {error}") from error
+                text = f"the store in {folder} {what}: {error}"
+                if what == _DOES_NOT_OPEN or _UNREADABLE_PART.search(text):
+                    raise StoreError(text, f"move {folder} away: runs are stored again from runs/ beside it") from error
+                raise StoreError(text) from error
             _log.warning("ClickHouse %s: %s", what, self._without_secrets(str(error)))
             raise _in_our_words(what, getattr(error, "code", None)) from None
 

@@ -20,11 +20,13 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.domain.samples import Disturbed, Invocation, Metric, Negotiated, OutcomeKind, Timer
 from kexbench.domain.schedules import Schedule
 
+TRY_AGAIN = "try again; nothing was lost"
+
 
 class StoreError(Exception):
     """The store refused or failed; the text says why, `remedy` what to do."""
 
-    def __init__(self, text: str, remedy: str = "try again; nothing was lost") -> None:
+    def __init__(self, text: str, remedy: str = TRY_AGAIN) -> None:
         super().__init__(text)
         self.remedy = remedy
 
@@ -427,6 +429,10 @@ class Store(Protocol):
         ...
 
     def run(self, run_id: str) -> Run | None: ...
+    def run_ids(self) -> set[str]:
+        """Of all runs that are stored."""
+        ...
+
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
         ...

@@ -59,6 +59,9 @@ class RunTables(Connection):
         except _NotStartedError as found:
             return found.run
 
+    def run_ids(self) -> set[str]:
+        return {row["run_id"] for row in self._query("SELECT run_id FROM runs")}
+
     def _read_started_run(self, run_id: str) -> Run:
         """Raises _NotStartedError, which a cache doesn't keep."""
         found = self._query(
