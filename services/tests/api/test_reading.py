@@ -13,14 +13,15 @@ import pytest
 
 from kexbench import __version__
 from kexbench.api.access import LocalGatekeeper
-from kexbench.api.app import AT_ONCE, create_app
+from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
+from kexbench.api.gate import READERS_AT_ONCE
 from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import OutcomeKind
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import EXPORT_COLUMNS
-from tests.api.conftest import SECRET, ClientOf, assert_problem
+from tests.api.conftest import SECRET, ClientOf, assert_problem, token
 from tests.builders import (
     ECDSA,
     HOST,
@@ -133,7 +134,7 @@ def test_health_is_answered_while_the_store_answers_nobody(
     assert client.get("/health").json()["engine"].startswith("chDB 2")
 
 
-def test_a_few_readers_are_worked_at_at_once_and_health_waits_for_none_of_them(
+def test_a_few_readers_are_worked_at_at_once_and_neither_health_nor_a_delivery_waits_for_them(
     empty_store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     under_way: list[int] = []
@@ -145,19 +146,23 @@ def test_a_few_readers_are_worked_at_at_once_and_health_waits_for_none_of_them(
         return []
 
     monkeypatch.setattr(empty_store, "runs", slow_runs)
+    run = a_run()
     get = partial(httpx.get, trust_env=False, timeout=60)
+    headers = {**token(run.run_id), "Content-Type": "application/json"}
+    put = partial(httpx.put, trust_env=False, timeout=60, headers=headers, content=run.model_dump_json())
     with (
         serving(create_app(empty_store, LocalGatekeeper(SECRET), None)) as url,
-        ThreadPoolExecutor(3 * AT_ONCE) as readers,
+        ThreadPoolExecutor(3 * READERS_AT_ONCE) as readers,
     ):
-        answers = [readers.submit(get, f"{url}{API_PREFIX}/runs") for _ in range(3 * AT_ONCE)]
-        while len(under_way) < AT_ONCE:
+        answers = [readers.submit(get, f"{url}{API_PREFIX}/runs") for _ in range(3 * READERS_AT_ONCE)]
+        while len(under_way) < READERS_AT_ONCE:
             sleep(0.01)
         assert [get(f"{url}{API_PREFIX}/health").status_code for _ in range(10)] == [200] * 10
+        assert put(f"{url}{API_PREFIX}/runs/{run.run_id}").status_code == 204
         at_once = len(under_way)
         release.set()
         assert {answer.result().status_code for answer in answers} == {200}
-    assert at_once == AT_ONCE
+    assert at_once == READERS_AT_ONCE
 
 
 def test_health_tells_what_does_not_work_and_since_when(empty_store: ClickHouseStore, client_of: ClientOf) -> None:

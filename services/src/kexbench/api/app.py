@@ -42,7 +42,7 @@ from kexbench.api.access import Gatekeeper
 from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.gate import REFUSALS, Gate, Reading
+from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading
 from kexbench.api.methods import HeadAsGet, PagesMount
 from kexbench.api.monitoring import Monitoring
 from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
@@ -102,14 +102,13 @@ class _Api(FastAPI):
         return document
 
 
-AT_ONCE = 4
-"""Requests that are worked at, the others waiting in line: more would only take turns, and keep health and a
-measurement from theirs."""
+WRITERS_AT_ONCE = 4
+"""Requests that write and are worked at, beside those of readers."""
 
 
 @asynccontextmanager
 async def _bounded(_: FastAPI) -> AsyncIterator[None]:
-    to_thread.current_default_thread_limiter().total_tokens = AT_ONCE
+    to_thread.current_default_thread_limiter().total_tokens = READERS_AT_ONCE + WRITERS_AT_ONCE
     yield
 
 

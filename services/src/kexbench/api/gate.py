@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Collection, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -20,6 +21,9 @@ from kexbench.kits.transport import KIT_MAX_BYTES
 MAX_UPLOAD_BYTES = 16 << 20
 PAUSE_S = 30.0
 """So long the next piece of a body may take."""
+READERS_AT_ONCE = 4
+"""Requests of readers that are worked at, the others waiting in line: more would only take turns, and keep health, a
+run's delivery and the measurement from theirs."""
 SLOWEST_BYTES_S = 16_384
 """So fast a body must arrive, after a first pause: else one byte now and then holds a connection without end."""
 ANY_HOST = "*"
@@ -54,6 +58,7 @@ class Gate:
         self._app = app
         self._reading = reading or Reading()
         self._hosts = {name.lower() for name in hosts}
+        self._line = asyncio.Semaphore(READERS_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -65,11 +70,25 @@ class Gate:
         if refusal:
             await _refuse(refusal, scope, receive, send)
             return
+        body = _Body(receive, most)
+        if _reads(scope):
+            await self._read(scope, body.receive, send)
+        else:
+            await self._app(scope, body.receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A place in line is given back when the answer begins: who takes it slowly keeps nobody waiting."""
         began = time.monotonic()
-        try:
-            await self._app(scope, _Body(receive, most).receive, send)
-        finally:
-            if _reads(scope):
+        async with AsyncExitStack() as place:
+            await place.enter_async_context(self._line)
+
+            async def sending(message: Message) -> None:
+                await place.aclose()
+                await send(message)
+
+            try:
+                await self._app(scope, receive, sending)
+            finally:
                 self._reading.spent_s += time.monotonic() - began
 
     def _wrong_host(self, headers: Mapping[str, str]) -> ProblemError | None:
