@@ -57,3 +57,9 @@ def test_a_huge_value_is_quoted_only_in_part() -> None:
     (fault,) = faults_of(SPEC.replace("name: example", f"name: {'A' * 10_000}"))
     assert "'AAAA" in fault
     assert len(fault) < 300
+
+
+def test_a_huge_version_is_repeated_only_in_part() -> None:
+    (fault,) = faults_of(SPEC.replace("fake: [1.0, 1.1]", f"openssl: [{'A' * 100_000}]"))
+    assert "openssl@AAAA" in fault
+    assert len(fault) < 1200

@@ -7,7 +7,7 @@ and so is deep nesting, both while they are read: what comes after them costs no
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
 import yaml
@@ -19,6 +19,8 @@ MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_DEPTH = 16
 MAX_FAULTS = 100
 """As many are shown; nobody reads more, and a list of thousands may have one in each entry."""
+_MAX_MESSAGE = 1000
+"""Characters of a message or a place, which may repeat what somebody wrote."""
 _MAX_QUOTED = 60
 _MAX_LISTED = 20
 """Longer lists of what is allowed are left out where the word that was meant is known."""
@@ -60,11 +62,21 @@ class DocumentError(Exception):
 
     def __init__(self, file: str, faults: list[Fault]) -> None:
         self.file = file
-        self.faults = sorted(set(faults))
+        self.faults = sorted({_shortened(fault) for fault in faults})
         if more := len(self.faults[MAX_FAULTS:]):
             last = self.faults[MAX_FAULTS]
             self.faults[MAX_FAULTS:] = [Fault(last.line, last.column, "", f"and {more:,} more faults from here on")]
         super().__init__("\n".join(fault.render(file) for fault in self.faults))
+
+
+def _shortened(fault: Fault) -> Fault:
+    return replace(fault, place=_cut(fault.place), message=_cut(fault.message))
+
+
+def _cut(text: str) -> str:
+    """Without its middle if it is long: the end is where a remedy stands."""
+    half = _MAX_MESSAGE // 2
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:half]} … {text[-half:]}"
 
 
 @dataclass(frozen=True)
