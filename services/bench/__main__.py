@@ -1,4 +1,4 @@
-"""`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Build the kits first time.
+"""`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Builds kits the first time.
 
 Exit status 1 when a part can't be measured, which the report says in its place; figures themselves never fail it, nor
 does a machine without a simulated cluster, where planning is measured alone.
@@ -60,25 +60,27 @@ DETECTED = (ECDSA_1_3,)
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
-    parser.add_argument("--only", choices=list(PARTS), help="one part, no file written")
+    parser.add_argument("--only", choices=list(PARTS), help="one part; the file keeps its other sections")
     parser.add_argument("--plain", type=Path, required=True, help="the compiled plain_openssl")
     options = parser.parse_args(arguments)
     scale = QUICK if options.quick else FULL
     lab = Lab()
-    calibration = calibrate(lab, ECDSA_1_3)
-    sections = [_show("## The machine\n\n" + report.machine_lines(read_host_facts(), calibration))]
+    machine = report.machine_lines(datetime.now(UTC), read_host_facts(), calibrate(lab, ECDSA_1_3))
+    sections: dict[str, str] = {}
     missing = []
     for part in [options.only] if options.only else PARTS:
         heading, measure = PARTS[part]
         try:
-            sections.append(_show(heading + measure(lab, scale, options.plain)))
+            figures = measure(lab, scale, options.plain)
         except (BenchError, KitError, FileNotFoundError) as error:
-            sections.append(_show(f"{heading}Nothing of this was measured: {error}"))
+            figures = f"Nothing of this was measured: {error}"
             missing.append(part)
-    if scale is FULL and not options.only:
-        write_whole(
-            REPORT, ("\n\n".join([HEAD.format(date=f"{datetime.now(UTC):%Y-%m-%d}"), *sections]) + "\n").encode()
-        )
+        sections[part] = f"{heading}{machine}\n\n{figures}"
+        print(f"\n{sections[part]}", flush=True)
+    if scale is FULL:
+        known = REPORT.read_text(encoding="utf-8") if REPORT.exists() else ""
+        headings = {part: heading.partition("\n")[0] for part, (heading, _) in PARTS.items()}
+        write_whole(REPORT, report.document(known, HEAD, headings, sections).encode())
         _say(f"written to {REPORT.relative_to(ROOT)}")
     return 1 if missing else 0
 
@@ -145,11 +147,6 @@ PARTS: dict[str, tuple[str, Callable[[Lab, Scale, Path], str]]] = {
     "scale": (SCALE, lambda lab, scale, _: report.scale_table(_scaled(lab, scale))),
 }
 """What stands above the figures of each part, and how they are made."""
-
-
-def _show(section: str) -> str:
-    print(f"\n{section}", flush=True)
-    return section
 
 
 def _say(text: str) -> None:

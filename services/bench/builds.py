@@ -117,7 +117,7 @@ def _compare(lab: Lab, scale: Scale, kits: Mapping[str, TicketKit], case: Case) 
     built, packaged = kits
     ticket = lab.ticket([case], dict(kits), scale.batches)
     invocations: list[Invocation] = []
-    for number in range(scale.invocations):
+    for number in range(scale.builds):
         turn = Turn(case.case_id, (built, packaged), number)
         invocations.append(measure_invocation(ticket, turn, lab.cpus, lab.log, no_load))
         for outcome in invocations[-1].outcomes:

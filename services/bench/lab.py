@@ -41,6 +41,8 @@ class Scale:
 
     invocations: int
     batches: int
+    builds: int
+    """Invocations of each case of kits beside packages: there are hundreds of cases."""
     pool: int
     peer_rounds: int
     cases: int
@@ -49,8 +51,8 @@ class Scale:
     pushes: int
 
 
-FULL = Scale(invocations=20, batches=BATCHES, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
-QUICK = Scale(invocations=6, batches=10, pool=48, peer_rounds=2, cases=1000, nodes=100, pushes=3)
+FULL = Scale(invocations=20, batches=BATCHES, builds=10, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
+QUICK = Scale(invocations=6, batches=10, builds=6, pool=48, peer_rounds=2, cases=1000, nodes=100, pushes=3)
 
 
 class Lab:

@@ -2,7 +2,8 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from bench.builds import ALIKE, Built, NotBuilt
 from bench.calibration import Calibration
@@ -23,12 +24,21 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.versions import version_key
 
 
-def machine_lines(host: HostFacts, calibration: Calibration) -> str:
+def machine_lines(at: datetime, host: HostFacts, calibration: Calibration) -> str:
+    """When and where a section was measured."""
     governor = host.governor or "not readable"
     return (
-        f"{host.cpu_model}, {host.cpus} CPUs, {host.virtualisation or 'unknown'} virtualisation, Linux {host.kernel}, "
-        f"governor {governor}. {calibration.line()}"
+        f"*{at:%Y-%m-%d}, {host.cpu_model}, {host.cpus} CPUs, {host.virtualisation or 'unknown'} virtualisation, "
+        f"Linux {host.kernel}, governor {governor}.* {calibration.line()}"
     )
+
+
+def document(known: str, head: str, headings: Mapping[str, str], sections: Mapping[str, str]) -> str:
+    """The whole file: `sections` by part, and of the parts that were not measured what `known`, the file so far, has.
+    `headings` is the first line of each part's section, in their order."""
+    kept = {"## " + text.partition("\n")[0]: "## " + text for text in known.split("\n## ")[1:]}
+    texts = [sections.get(part) or kept.get(heading) for part, heading in headings.items()]
+    return "\n\n".join(text.strip() for text in [head, *filter(None, texts)]) + "\n"
 
 
 def overhead_table(found: Sequence[Overhead]) -> str:
@@ -102,7 +112,11 @@ def builds_table(results: Sequence[Built | NotBuilt]) -> str:
     ]
     table = markdown_table(("library", "case", "Debian's, µs", "built / Debian's", "cause of more than 3%"), rows)
     differing = sum(result.differs for result in compared)
-    summary = f"{len(compared)} cases, {differing} of them more than {ALIKE:.0%} apart."
+    unknown = sum(result.differs and NO_CAUSE in _cause(result) for result in compared)
+    summary = (
+        f"{len(compared)} cases, {differing} of them more than {ALIKE:.0%} apart, {unknown} of these for no cause that "
+        "is known."
+    )
     lines = [
         f"- {result.built} and {result.packaged}: {result.reason}" for result in results if isinstance(result, NotBuilt)
     ]
@@ -111,8 +125,10 @@ def builds_table(results: Sequence[Built | NotBuilt]) -> str:
 
 
 def _cause(result: Built) -> str:
-    known = CAUSES.get((result.packaged, result.case.label), CAUSES.get((result.packaged, "")))
-    return "; ".join(filter(None, [known, components_words(result.components)])) or NO_CAUSE
+    """Components are named beside a cause that is known: that one is of another version explains nothing yet."""
+    cause = CAUSES.get((result.packaged, result.case.label), CAUSES.get((result.packaged, "")))
+    known = cause.text if cause and cause.explains(result.ratio.ratio - 1) else NO_CAUSE
+    return "; ".join(filter(None, [known, components_words(result.components)]))
 
 
 def _percent(ratio: RatioEstimate) -> str:

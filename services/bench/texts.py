@@ -1,9 +1,11 @@
 """What the report says beside its figures."""
 
+from dataclasses import dataclass
+
 HEAD = """\
 # What the measuring costs and what it can detect
 
-Written by `make bench` on {date}, all of it in one run on one machine; other machines give other figures.
+Written by `make bench`, each section in one run on the machine that it names; other machines give other figures.
 [measurement.md](measurement.md) says what is measured, [statistics.md](statistics.md) how it is judged. Intervals
 are 95%."""
 OVERHEAD = """\
@@ -52,9 +54,77 @@ which brings its own C library, Nettle and GMP. Both sides of a handshake togeth
 NO_CAUSE = "not found"
 
 
-CAUSES: dict[tuple[str, str], str] = {}
-"""Why a kit built here costs more or less than a package, as was found out: by the package's kit and a case's label,
-or by the kit and "" for all its cases."""
+@dataclass(frozen=True)
+class Cause:
+    """Why kits built here cost more or less than a package, as was found out by swapping one thing at a time."""
+
+    text: str
+    least: float
+    most: float
+    """The differences that it explains, as shares. Anything beyond has another cause, which nobody knows yet."""
+
+    def explains(self, difference: float) -> bool:
+        return self.least <= difference <= self.most
+
+
+_PLT = "links without -Bsymbolic, so that calls inside the library go through a table"
+_BUILT_SO = "the same sources built so here cost what the package does"
+_GCC_10 = Cause(
+    f"Debian compiles with -O2 where OpenSSL says -O3, {_PLT}, and has GCC 10: with its flags GCC 12 makes -5 to -7%",
+    -0.17,
+    -0.03,
+)
+_GCC_15 = Cause(
+    "Debian compiles with -O2 where OpenSSL says -O3, half of it, and with GCC 15: with its flags GCC 12 makes "
+    "-7 to -10%",
+    -0.22,
+    -0.03,
+)
+_GMP = Cause("GMP: with the package's in its place the kit costs what the package does, within 0.3%", 0.03, 0.06)
+_C_LIBRARY = Cause(
+    "the C library, and how Debian compiled GnuTLS, with GCC 14: with the package's C library the kit makes +4 to +5%, "
+    "with its GnuTLS and Nettle too 0%",
+    0.03,
+    0.11,
+)
+_NETTLE = Cause(
+    "Nettle: with the package's in its place the kit costs what the package does, within 2%; resumption by ticket of "
+    "3.7.1 5% less",
+    -0.12,
+    -0.03,
+)
+_448 = ("TLS 1.2 ECDHE-RSA, RSA 2048, X448", "TLS 1.3 ECDHE-Ed448, P-256")
+_P_384 = (
+    "TLS 1.2 ECDHE-RSA, RSA 2048, P-384",
+    "TLS 1.2 ECDHE-ECDSA, ECDSA P-384, X25519",
+    "TLS 1.3 ECDHE-ECDSA, ECDSA P-384, X25519",
+)
+_FFDHE = ("TLS 1.2 DHE-RSA, RSA 2048, ffdhe2048", "TLS 1.2 DHE-RSA, RSA 2048, ffdhe3072")
+_RESUMED = (
+    "TLS 1.2 ECDHE-RSA, RSA 2048, P-256, resumed by ticket",
+    "TLS 1.2 ECDHE-RSA, RSA 2048, P-256, resumed by session id",
+)
+CAUSES: dict[tuple[str, str], Cause] = {
+    ("openssl@debian/bullseye", ""): Cause(
+        f"Debian compiles with -O2 where OpenSSL says -O3, and {_PLT}; {_BUILT_SO}, within 1%", -0.20, -0.03
+    ),
+    ("openssl@debian/bookworm", ""): Cause(
+        f"Debian compiles with -O2 where OpenSSL says -O3 and with -fzero-call-used-regs=used-gpr, and {_PLT}; "
+        f"{_BUILT_SO}, within 1%, Ed448 within 3%",
+        -0.15,
+        -0.03,
+    ),
+    ("openssl@debian/experimental", ""): Cause(
+        "Debian compiles with -O2 where OpenSSL says -O3; with -O2 GCC 12 makes +2 to +4%", -0.12, -0.03
+    ),
+    ("gnutls@debian/bullseye", ""): _NETTLE,
+    ("gnutls@debian/bookworm", ""): _NETTLE,
+    **{("openssl@debian/bullseye", case): _GCC_10 for case in _448},
+    **{("openssl@debian/experimental", case): _GCC_15 for case in _P_384},
+    **{("gnutls@debian/trixie", case): _GMP for case in _FFDHE},
+    **{("gnutls@debian/trixie", case): _C_LIBRARY for case in _RESUMED},
+}
+"""By the package's kit and a case's label, or "" for all its other cases."""
 
 
 DETECTION = """\

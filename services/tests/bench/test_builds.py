@@ -8,7 +8,7 @@ import pytest
 from bench import builds, report
 from bench.builds import CASES, PAIRS, Built, NotBuilt, compare_builds
 from bench.lab import QUICK, Lab
-from bench.texts import CAUSES, NO_CAUSE
+from bench.texts import CAUSES, NO_CAUSE, Cause
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.domain.probes import tried
 from kexbench.domain.samples import Invocation, OutcomeKind
@@ -76,7 +76,7 @@ def test_every_case_that_both_support_is_compared_and_only_a_difference_counts(f
 def test_each_case_that_differs_is_named_with_its_cause(
     found: list[Built | NotBuilt], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(CAUSES, ("openssl@debian/trixie", ""), "it lacks assembler")
+    monkeypatch.setitem(CAUSES, ("openssl@debian/trixie", ""), Cause("it lacks assembler", 0.03, 0.2))
     lines = report.builds_table(found).splitlines()
     rows = [line for line in lines if "P-521" in line]
     assert rows
@@ -87,12 +87,27 @@ def test_each_case_that_differs_is_named_with_its_cause(
     assert not any("gmp" in line for line in lines if "X448" in line and "P-521" not in line)
     assert (
         lines[0]
-        == f"{len([one for one in found if isinstance(one, Built)])} cases, {len(rows)} of them more than 3% apart."
+        == f"{len([one for one in found if isinstance(one, Built)])} cases, {len(rows)} of them more than 3% apart, "
+        f"{len([row for row in rows if NO_CAUSE in row])} of these for no cause that is known."
     )
     assert "- openssl@deb-source/bullseye and openssl@debian/bullseye: " in "\n".join(lines)
 
 
-def test_a_cause_that_nobody_knows_is_told_as_such(found: list[Built | NotBuilt]) -> None:
+@pytest.mark.parametrize(("most", "is_known"), [(0.2, True), (0.05, False)])
+def test_a_cause_explains_no_more_than_was_found_out(
+    found: list[Built | NotBuilt], monkeypatch: pytest.MonkeyPatch, most: float, is_known: bool
+) -> None:
     differing = next(one for one in found if isinstance(one, Built) and one.differs)
-    alone = Built(**{**vars(differing), "components": ()})
-    assert NO_CAUSE in report.builds_table([alone])
+    monkeypatch.setitem(CAUSES, (differing.packaged, ""), Cause("other flags", 0.03, most))
+    assert ("other flags" in report.builds_table([differing])) == is_known
+    assert (NO_CAUSE in report.builds_table([differing])) == (not is_known)
+
+
+def test_a_part_that_is_measured_alone_replaces_its_own_section() -> None:
+    headings = {"first": "## One", "second": "## Two", "third": "## Three"}
+    known = report.document("", "# Old", headings, {"first": "## One\n\n1", "third": "## Three\n\n3\n"})
+    assert known == "# Old\n\n## One\n\n1\n\n## Three\n\n3\n"
+    with_second = report.document(known, "# New", headings, {"second": "## Two\n\n2"})
+    assert with_second == "# New\n\n## One\n\n1\n\n## Two\n\n2\n\n## Three\n\n3\n"
+    again = report.document(with_second, "# New", headings, {"third": "## Three\n\nthree"})
+    assert again == with_second.replace("\n3\n", "\nthree\n")
