@@ -7,8 +7,8 @@
 #   make test-infra   what users prepare clusters with: parsed, linted, evaluated; needs Go, part of make test
 #   make kits     build every tracked version of every library; minutes each, what is built already is kept
 #   make bench    what measuring costs and what it can detect, and planning at scale; an hour, BENCH=--quick for
-#                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time compiles for a quarter of an hour; writes
-#                 docs/benchmarks.md
+#                 less, BENCH="--only builds" for one section; as root with a simulated cluster, which the first time
+#                 compiles for a quarter of an hour; writes docs/benchmarks.md
 #   make bisect-real  a bisection of OpenSSL's sources with a planted slower commit, and one with none; a quarter of an
 #                 hour of building and measuring; BISECT="--seed 2" plants elsewhere
 #   make scorecard  how good detection is, beside the methods of others; half an hour to an hour of measuring, resampling
