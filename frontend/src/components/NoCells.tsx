@@ -1,4 +1,5 @@
 // Why a view of cells has none.
+import { Link } from "@tanstack/react-router";
 import type { Matrix } from "@/api/generated";
 import { DEFAULT_METRIC } from "@/search";
 import { Empty } from "@/ui/Notes";
@@ -23,6 +24,18 @@ export function NothingCounted() {
   return (
     <Empty title="No numbers of this metric">
       <p>It was not counted on this machine. Choose another metric.</p>
+    </Empty>
+  );
+}
+
+/** Runs of bisections, backfills, interoperability and qualifications stay out of overviews. */
+export function OnlyOtherRuns() {
+  return (
+    <Empty title="No results for this overview">
+      <p>
+        What was measured here belongs to bisections, backfills, interoperability or qualifications. It is
+        listed under <Link to="/runs">Runs</Link>.
+      </p>
     </Empty>
   );
 }

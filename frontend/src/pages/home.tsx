@@ -10,7 +10,7 @@ import { Legend } from "@/charts/Legend";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
-import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
+import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
 import { useResolved } from "@/components/use-resolved";
 import type { HomeSearch } from "@/search";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
@@ -108,6 +108,7 @@ function Results({ search, matrix, change }: ResultsProps) {
   const host = { pool: matrix.host_kind.pool, cpu: matrix.host_kind.cpu_model };
   const versus = matrix.cases.find((one) => one.id === search.versus);
   const label = `Results on ${hostLabel(matrix.host_kind)}`;
+  if (matrix.cases.length === 0 && !search.library) return <OnlyOtherRuns />;
   if (isUncounted(matrix)) return <NothingCounted />;
   if (model.rows.length === 0) {
     return <NoCase q={search.q} showAll={() => change({ q: undefined, variation: undefined })} />;
