@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.domain.kits import Launch, Library, SubjectRef
-from kexbench.domain.probes import FULL_HANDSHAKES, Feature, KitProbe, ProbeFailed
+from kexbench.domain.probes import FULL_HANDSHAKES, Feature, KitProbe, ProbeCutShort, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
 from kexbench.kits import KitError, Shelf, WorkerSource, Workshop, default_providers, kit_ids, read_probe, verify_kit
 from kexbench.kits.errors import StepFailed
@@ -26,12 +26,13 @@ class Answers:
 
     material: Path
     probe_found: KitProbe | None = field(default_factory=a_probe)
+    failure: type[ProbeFailed] = ProbeFailed
     launched: list[Launch] = field(default_factory=list)
 
     def probe(self, launch: Launch, library: Library, log: Path, *, fips: bool) -> KitProbe:
         self.launched.append(launch)
         if self.probe_found is None:
-            raise ProbeFailed("it ended")
+            raise self.failure("it ended")
         return self.probe_found
 
 
@@ -101,6 +102,19 @@ def test_a_worker_that_cannot_be_asked_makes_no_kit(kits: Proving) -> None:
     kits.prober.probe_found = None
     with pytest.raises(KitError, match="can't make handshakes: it ended"):
         kits.add("fake@1.0")
+
+
+@pytest.mark.parametrize(("failure", "of_the_sources"), [(ProbeFailed, True), (ProbeCutShort, False)])
+def test_a_worker_that_somebody_ended_is_no_fault_of_the_sources(
+    kits: Proving, failure: type[ProbeFailed], of_the_sources: bool
+) -> None:
+    kits.prober.probe_found, kits.prober.failure = None, failure
+    with pytest.raises(KitError) as caught:
+        kits.add("fake@1.0")
+    assert caught.value.is_of_the_sources is of_the_sources
+    assert kits.shelf.list() == ()
+    kits.prober.probe_found = a_probe()
+    assert kits.add("fake@1.0").is_dir()
 
 
 def test_a_fake_is_proven_without_the_faults_it_is_told_to_have(kits: Proving) -> None:

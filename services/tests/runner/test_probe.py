@@ -9,7 +9,7 @@ import pytest
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Launch
 from kexbench.domain.material import MaterialFiles
-from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeFailed, tried
+from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeCutShort, ProbeFailed, tried
 from kexbench.runner.probe import MAX_ENDED_WORKERS, WorkerProber
 from tests.conftest import FakeKit
 from tests.runner.test_worker import HELLO
@@ -107,3 +107,15 @@ def test_a_program_that_does_not_start_cannot_be_probed(tmp_path: Path) -> None:
     launch = Launch(arguments=(str(tmp_path / "missing"),), environment={}, folder=str(tmp_path))
     with pytest.raises(ProbeFailed, match="does not start"):
         WorkerProber(NoMaterial(tmp_path)).probe(launch, "fake", tmp_path / "log", fips=False)
+
+
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGKILL"])
+def test_a_worker_that_somebody_ends_says_nothing_of_the_kit(probe: Probe, number: str) -> None:
+    end = f"import signal; os.kill(os.getpid(), signal.{number})"
+    with pytest.raises(ProbeCutShort, match="the worker was ended by signal"):
+        probe(f'if words.get("group") == "X448": {end}')
+
+
+def test_a_worker_that_dies_of_a_fault_of_its_own_has_crashed(probe: Probe) -> None:
+    probed = probe('if words.get("group") == "X448": import signal; os.kill(os.getpid(), signal.SIGSEGV)')
+    assert {feature.label for feature in probed.features if feature.result == "crashed"} == {"X448"}

@@ -30,6 +30,10 @@ class ProbeFailed(Exception):
     """A worker that can't be asked: it doesn't start, or keeps ending."""
 
 
+class ProbeCutShort(ProbeFailed):
+    """Somebody outside ended the worker, for example by deleting its pod. That says nothing about the kit."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -139,7 +139,7 @@ def attempt(
                 (scratch / "log").replace(log_path)
                 raise
     except StepFailed as error:
-        raise KitError(ref, error.stage, error.reason, error.remedy, log_path) from error
+        raise KitError(ref, error.stage, error.reason, error.remedy, log_path, error.cut_short) from error
     except OSError as error:
         raise _store_failed(root, ref, error, log_path) from error
 

@@ -15,23 +15,32 @@ KILLED = "was killed, most likely for want of memory"
 
 
 class KitError(Exception):
-    """A kit can't be made or used. `log_path` is the kept log of the attempt, once there is one."""
+    """A kit can't be made or used. `log_path` is the kept log of the attempt, once there is one; `cut_short` says that
+    somebody outside ended it."""
 
     def __init__(
-        self, ref: SubjectRef | str, stage: Stage, reason: str, remedy: str = "", log_path: Path | None = None
+        self,
+        ref: SubjectRef | str,
+        stage: Stage,
+        reason: str,
+        remedy: str = "",
+        log_path: Path | None = None,
+        cut_short: bool = False,
     ) -> None:
-        super().__init__(ref, stage, reason, remedy, log_path)
+        super().__init__(ref, stage, reason, remedy, log_path, cut_short)
         self.ref = str(ref)
         self.stage = stage
         self.reason = reason
         self.remedy = remedy
         self.log_path = log_path
+        self.cut_short = cut_short
 
     @property
     def is_of_the_sources(self) -> bool:
-        """Whether such sources fail again, as far as one can tell: not for want of network, disk or memory."""
+        """Whether such sources fail again, as far as one can tell: not for want of network, disk or memory, and not
+        because somebody outside ended a process."""
         lacks = any(want in self.reason for want in (_DISK, _MEMORY, KILLED))
-        return self.stage in _STAGES_OF_SOURCES and not lacks
+        return self.stage in _STAGES_OF_SOURCES and not lacks and not self.cut_short
 
     def __str__(self) -> str:
         text = f"{self.ref}: {self.stage} failed: {self.reason}"
@@ -61,11 +70,12 @@ def raise_all(errors: Sequence[KitError]) -> None:
 class StepFailed(Exception):
     """A step of an attempt failed; the shelf adds the subject and the log and raises KitError."""
 
-    def __init__(self, stage: Stage, reason: str, remedy: str = "") -> None:
+    def __init__(self, stage: Stage, reason: str, remedy: str = "", *, cut_short: bool = False) -> None:
         super().__init__(reason)
         self.stage = stage
         self.reason = reason
         self.remedy = remedy
+        self.cut_short = cut_short
 
 
 @dataclass(frozen=True)

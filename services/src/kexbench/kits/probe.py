@@ -10,7 +10,7 @@ from typing import Protocol
 from pydantic import ValidationError
 
 from kexbench.domain.kits import KitManifest, Launch, Library
-from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeFailed
+from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeCutShort, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import without_faults
@@ -40,6 +40,8 @@ def prove(kit: Path, manifest: KitManifest, prober: Prober, log: Path, target: T
     launch = launch.model_copy(update={"arguments": tuple(target.command(launch.arguments))})
     try:
         probe = prober.probe(launch, manifest.library, log, fips=manifest.fips)
+    except ProbeCutShort as error:
+        raise StepFailed("self-test", f"{error} while it was tried", "try again", cut_short=True) from error
     except ProbeFailed as error:
         raise StepFailed("self-test", f"the worker can't make handshakes: {error}") from error
     findings = [(case, probe.of(case)) for case in FULL_HANDSHAKES]

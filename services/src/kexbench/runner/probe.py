@@ -14,10 +14,11 @@ from kexbench.domain.probes import (
     Feature,
     Finding,
     KitProbe,
+    ProbeCutShort,
     ProbeFailed,
     tried,
 )
-from kexbench.domain.samples import OutcomeKind
+from kexbench.domain.samples import SIGNALS_FROM_OUTSIDE, OutcomeKind
 from kexbench.runner.party import MIN_HANDSHAKES, Dropped, expect, run_request, setup_request, worker_faults
 from kexbench.runner.records import Batch, Examined, Ready, Record
 from kexbench.runner.worker import Worker
@@ -66,7 +67,8 @@ class WorkerProber:
                 value = str(getattr(case, dimension))
                 features.append(Feature(**known[case.case_id].model_dump(), dimension=dimension, value=value))
         except Dropped as fault:
-            raise ProbeFailed(fault.reason) from None
+            failure = ProbeCutShort if fault.signal in SIGNALS_FROM_OUTSIDE else ProbeFailed
+            raise failure(fault.reason) from None
         finally:
             session.close()
         return KitProbe(library=library, version=version, features=tuple(features), defaults=defaults)
@@ -133,7 +135,10 @@ class _Session:
             return worker.ask(request, ANSWER_TIMEOUT_S)
 
     def note(self, fault: Dropped) -> None:
-        """Forget a worker that is of no more use. Raises ProbeFailed when that happened too often."""
+        """Forget a worker that is of no more use. Raises ProbeCutShort when somebody outside ended it, and ProbeFailed
+        when workers ended too often."""
+        if fault.signal in SIGNALS_FROM_OUTSIDE:
+            raise ProbeCutShort(fault.reason)
         if fault.kind in (OutcomeKind.CRASHED, OutcomeKind.HUNG):
             self.close()
             self._ended += 1
