@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct instant {
-    uint64_t ticks, cpu_ns, wall_ns;
+    uint64_t ticks, cpu_ns, wall_ns, involuntary_switches;
 };
 
 /* One thread's part of a batch. */
@@ -21,7 +21,7 @@ struct lane {
     struct instant start, end;
     struct spans counted;
     uint64_t first_ns[ROLES];
-    uint64_t handshakes, involuntary_switches;
+    uint64_t handshakes;
     bool good;
     struct fault fault;
 };
@@ -30,11 +30,23 @@ uint64_t scale(uint64_t a, uint64_t b, uint64_t c) {
     return c == 0 ? 0 : (uint64_t)(((unsigned __int128)a * b + c / 2) / c);
 }
 
-static struct instant now(const struct clock *clock) {
+/* At the end of a system call the kernel likes to let another thread run. So the CPU clock and the count of
+ * switches are read outside of the two others, and what happens at their ends is in no number. */
+static struct instant begin(const struct clock *clock) {
     struct instant instant;
-    instant.wall_ns = clock->wall_ns();
     instant.cpu_ns = clock->thread_cpu_ns();
+    instant.involuntary_switches = clock->involuntary_switches();
+    instant.wall_ns = clock->wall_ns();
     instant.ticks = clock->ticks();
+    return instant;
+}
+
+static struct instant end(const struct clock *clock) {
+    struct instant instant;
+    instant.ticks = clock->ticks();
+    instant.wall_ns = clock->wall_ns();
+    instant.involuntary_switches = clock->involuntary_switches();
+    instant.cpu_ns = clock->thread_cpu_ns();
     return instant;
 }
 
@@ -46,8 +58,7 @@ static bool handshake(struct lane *lane, struct spans *spans) {
 static bool counted_handshakes(struct lane *lane) {
     const struct clock *clock = lane->prepared->backend->clock;
     const struct limits *limits = lane->limits;
-    uint64_t switches = clock->involuntary_switches();
-    lane->start = now(clock);
+    lane->start = begin(clock);
     uint64_t wall = lane->start.wall_ns;
     while (lane->handshakes < limits->max_handshakes &&
            (lane->handshakes < limits->min_handshakes || lane->handshakes == 0 ||
@@ -57,8 +68,7 @@ static bool counted_handshakes(struct lane *lane) {
         lane->handshakes++;
         wall = clock->wall_ns();
     }
-    lane->end = now(clock);
-    lane->involuntary_switches = clock->involuntary_switches() - switches;
+    lane->end = end(clock);
     return true;
 }
 
@@ -68,9 +78,9 @@ static void *run_lane(void *argument) {
     struct lane *lane = argument;
     const struct clock *clock = lane->prepared->backend->clock;
     struct spans first = {0};
-    struct instant token = now(clock);
+    struct instant token = begin(clock);
     lane->good = handshake(lane, &first);
-    struct instant after = now(clock);
+    struct instant after = end(clock);
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
         lane->first_ns[role] =
             scale(after.cpu_ns - token.cpu_ns, first.ticks[role], after.ticks - token.ticks);
@@ -85,7 +95,7 @@ static void add(const struct lane *lane, struct batch *out) {
     out->handshakes += lane->handshakes;
     out->thread_cpu_ns += cpu_ns;
     out->wall_ns += scale(lane->end.wall_ns - lane->start.wall_ns, turns, ticks);
-    out->involuntary_switches += lane->involuntary_switches;
+    out->involuntary_switches += lane->end.involuntary_switches - lane->start.involuntary_switches;
     for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++) {
         out->cpu_ns[role] += scale(cpu_ns, lane->counted.ticks[role], ticks);
         out->first_ns[role] += lane->first_ns[role];

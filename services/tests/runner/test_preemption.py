@@ -70,6 +70,15 @@ def test_of_a_preempted_batch_the_cpu_time_alone_is_a_number() -> None:
     assert samples[Metric.CLIENT_BYTES].values == (10, 10, 10, 10)
 
 
+@pytest.mark.parametrize("server_cpu_ns", [100, 900])
+def test_the_cpu_time_of_a_preempted_batch_is_shared_out_as_in_the_others(server_cpu_ns: int) -> None:
+    """Its own ticks hold the time of others, in its turns or between them."""
+    spoilt = a_batch(involuntary_switches=1, server_cpu_ns=server_cpu_ns)
+    samples = {sample.metric: sample for sample in samples_of(SUBJECT, [a_batch(), spoilt, a_batch(), a_batch()])}
+    assert samples[Metric.CPU_NS].values == (300, 300, 300, 300)
+    assert samples[Metric.CPU_NS].cost == 300
+
+
 @pytest.mark.parametrize(("switches", "split"), [([1, 1, 0, 0, 0], True), ([1, 1, 1, 0, 0], False), ([0, 0], True)])
 def test_with_too_few_batches_that_were_not_preempted_there_is_no_split(switches: list[int], split: bool) -> None:
     batches = [a_batch(involuntary_switches=number) for number in switches]
@@ -89,7 +98,7 @@ def test_a_level_holds_what_few_handshakes_pay() -> None:
 
 
 def test_the_level_of_a_side_leaves_out_batches_that_do_not_know_it() -> None:
-    spoilt = a_batch(involuntary_switches=1, server_cpu_ns=1600)
+    spoilt = a_batch(involuntary_switches=1, thread_cpu_ns=2100)
     samples = {sample.metric: sample for sample in samples_of(SUBJECT, [a_batch(), a_batch(), spoilt, a_batch()])}
     assert samples[Metric.SERVER_CPU_NS].cost == 200
-    assert samples[Metric.CPU_NS].cost == (3 * 1200 + 2000) / 16
+    assert samples[Metric.CPU_NS].cost == (3 * 1200 + 1800) / 16

@@ -195,7 +195,5 @@ def test_what_preemption_spoilt_in_results_from_before_goes(
         metric: [row.unit.rpartition("/")[2] for row in store.samples(Selection(metric))]
         for metric in (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
     }
-    assert units == {Metric.CPU_NS: ["0", "1", "2"], Metric.CLIENT_CPU_NS: ["1", "2"], Metric.SERVER_CPU_NS: ["1", "2"]}
-    (spoilt,) = store.disturbed(Selection(Metric.CLIENT_CPU_NS))
-    assert spoilt.invocations == 1
+    assert units == {metric: ["1", "2"] for metric in units}
     store.close()

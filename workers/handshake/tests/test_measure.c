@@ -24,6 +24,8 @@ static const struct negotiated GOOD = {.protocol = "TLSv1.2",
 static struct {
     uint64_t now_ns;
     unsigned opened, closed, turns[ROLES]; /* sides that were opened and closed */
+    uint64_t others_ns;                    /* that others run for whenever the CPU clock has been read */
+    uint64_t away_ns;                      /* so far */
     unsigned ticks_read;
     unsigned open_fails_at, step_fails_at, mismatch_at; /* which handshake, from 1; 0: never */
     bool never_done, server_cannot_tell, client_cannot_tell;
@@ -34,7 +36,10 @@ static uint64_t ticks(void) {
     return script.now_ns * 3;
 }
 static uint64_t cpu_ns(void) {
-    return script.now_ns / 2;
+    uint64_t read = (script.now_ns - script.away_ns) / 2;
+    script.now_ns += script.others_ns;
+    script.away_ns += script.others_ns;
+    return read;
 }
 static uint64_t wall_ns(void) {
     return script.now_ns;
@@ -148,8 +153,7 @@ static void begin(void) {
     memset(&script, 0, sizeof script);
 }
 
-static void arithmetic(void) {
-    begin();
+static void check_arithmetic(void) {
     CHECK(run(10, 0, 100));
     CHECK_NUMBER(batch.handshakes, 10);
     /* 1,000 ns a handshake, 500 of them on the CPU; the client has 2/10 of the time, the server 3/10. */
@@ -164,6 +168,18 @@ static void arithmetic(void) {
     CHECK_NUMBER(batch.bytes[ROLE_SERVER], 510);
     CHECK(batch.has[ROLE_CLIENT] && batch.has[ROLE_SERVER]);
     CHECK_NUMBER(batch.involuntary_switches, 100);
+}
+
+static void arithmetic(void) {
+    begin();
+    check_arithmetic();
+}
+
+static void others_run(void) {
+    begin();
+    script.others_ns = 5000;
+    check_arithmetic();
+    CHECK_NUMBER(script.away_ns, 4 * 5000);
 }
 
 static void unsplit(void) {
@@ -253,6 +269,7 @@ static void who_can_tell(void) {
 
 int main(void) {
     sentence("CPU and wall time are shared out by ticks, opening and closing left out", arithmetic);
+    sentence("what other threads run for when the CPU clock has been read is in no number", others_run);
     sentence("an unsplit batch reads no ticks in its turns, and knows no sides", unsplit);
     sentence("neither long batches nor wrapping ticks overflow", no_overflow);
     sentence("a batch ends by count and by time, and never counts no handshake", limits);

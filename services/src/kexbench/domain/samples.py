@@ -202,11 +202,12 @@ class Invocation(_Frozen):
     @property
     def usable_samples(self) -> tuple[Sample, ...]:
         """Runners of earlier releases, which gave no levels, wrote down what preemption spoils like everything else,
-        and not in which batches: of their invocations with preempted batches it is left out."""
+        and not in which batches. To CPU time they gave a share of the ticks that others had a part in. Of their
+        invocations with preempted batches all of it is left out."""
         earlier = any(sample.metric is Metric.CPU_NS and sample.level is None for sample in self.samples)
         if not (earlier and self.preempted_batches):
             return self.samples
-        return tuple(sample for sample in self.samples if sample.metric not in SPOILT_BY_PREEMPTION)
+        return tuple(sample for sample in self.samples if sample.metric not in {Metric.CPU_NS, *SPOILT_BY_PREEMPTION})
 
     @property
     def was_cut_short(self) -> bool:

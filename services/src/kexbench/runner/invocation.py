@@ -2,7 +2,7 @@
 
 import signal
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -76,14 +76,16 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
     """A batch's totals as values per handshake, rounded to what the clocks can tell. What no batch knows has no sample.
 
     A batch whose thread was preempted knows its CPU time alone: what the ticks split between the sides, and the wall
-    clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES others there is no sample of those metrics.
+    clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES others there is no sample of those metrics. How
+    much of its CPU time the turns had is what they have in the others.
     """
     values: dict[Metric, list[float]] = defaultdict(list)
     costs: dict[Metric, _Cost] = defaultdict(_Cost)
     clean = sum(not batch.involuntary_switches for batch in batches)
+    share = _share_of_turns([batch for batch in batches if not batch.involuntary_switches])
     for batch in batches:
         totals = {
-            Metric.CPU_NS: batch.cpu_ns,
+            Metric.CPU_NS: _turns_ns(batch, share),
             Metric.CLIENT_CPU_NS: batch.client_cpu_ns,
             Metric.SERVER_CPU_NS: batch.server_cpu_ns,
             Metric.WALL_NS: batch.wall_ns,
@@ -110,6 +112,21 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
         for metric, of_batches in values.items()
         if metric not in SPOILT_BY_PREEMPTION or clean >= min(MIN_CLEAN_BATCHES, len(batches))
     ]
+
+
+def _share_of_turns(clean: Sequence[Batch]) -> float | None:
+    """Of the CPU time of batches that were not preempted; None where there is none."""
+    split = [(batch.cpu_ns, batch.thread_cpu_ns) for batch in clean if batch.cpu_ns is not None]
+    thread_cpu_ns = sum(of_thread for _, of_thread in split)
+    return sum(of_turns for of_turns, _ in split) / thread_cpu_ns if thread_cpu_ns else None
+
+
+def _turns_ns(batch: Batch, share: float | None) -> int | None:
+    """CPU time of both sides' turns. Where a batch was preempted in a turn, its ticks say that the turns had nearly all
+    of the thread's CPU time: up to what objects take too much."""
+    if not batch.involuntary_switches or batch.cpu_ns is None or share is None:
+        return batch.cpu_ns
+    return round(batch.thread_cpu_ns * share)
 
 
 LEVELS = frozenset({Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS, Metric.WALL_NS, Metric.ELAPSED_NS})
