@@ -18,6 +18,7 @@ from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import Gate, Reading
+from kexbench.api.problems import ProblemError, problem_response
 from kexbench.api.tokens import sign_role_token
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
@@ -216,3 +217,26 @@ def test_what_readers_take_is_counted_and_health_is_not(empty_store: ClickHouseS
     assert reading.spent_s == 0
     client.get(f"{API_PREFIX}/runs")
     assert reading.spent_s > 0
+
+
+@pytest.mark.parametrize(("method", "path"), WITH_BODY)
+def test_half_a_character_is_refused_wherever_it_stands(
+    method: str, path: str, empty_store: ClickHouseStore, client_of: ClientOf
+) -> None:
+    """Neither a store nor an answer can write it."""
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    headers = {**submitter(), "Content-Type": "application/json"}
+    for body in (b'{"cases": ["\\ud800"]}', b'[{"\\uDC00x": 1}]'):
+        answer = client.request(method, re.sub(r"\{[^}]*\}", "1", path), content=body, headers=headers)
+        assert_problem(answer, 422, "half a character")
+
+
+def test_a_character_of_two_halves_is_whole(empty_store: ClickHouseStore, client_of: ClientOf) -> None:
+    client = client_of(create_app(empty_store, LocalGatekeeper(SECRET), None))
+    headers = {**token("one"), "Content-Type": "application/json"}
+    answer = client.post(f"{API_PREFIX}/runs/one/events", content=b'{"\\ud83d\\ude42": 1}', headers=headers)
+    assert_problem(answer, 422, "body.\U0001f642")
+
+
+def test_an_answer_that_repeats_what_was_sent_is_bounded() -> None:
+    assert len(problem_response(ProblemError(HTTPStatus.BAD_REQUEST, "x" * (1 << 20))).body) < 140_000

@@ -16,6 +16,8 @@ from kexbench.domain.samples import Metric
 from kexbench.store.port import EXPORT_COLUMNS, Selection
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
+_PIECE = 1 << 16
+"""Characters that are sent at once: each piece waits for its turn among the requests under way."""
 
 
 @router.get(
@@ -42,25 +44,36 @@ def export_samples(
 
 
 def _csv(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """A header, then a line a row, written as it is read."""
+    """A header, then a line a row, written as they are read."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, EXPORT_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
         row["values"] = " ".join(map(repr, row["values"]))
         row["measured_at"] = row["measured_at"].isoformat()
         writer.writerow(row)
-    yield buffer.getvalue()
+        if buffer.tell() >= _PIECE:
+            yield _taken(buffer)
+    yield _taken(buffer)
 
 
 def _json(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """One array, written as it is read."""
+    """One array, written as its rows are read."""
+    buffer = io.StringIO()
     separator = "["
     for row in rows:
         values = [None if math.isnan(value) else value for value in row["values"]]
-        yield separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat(), "values": values})
+        buffer.write(separator + json.dumps(row | {"measured_at": row["measured_at"].isoformat(), "values": values}))
         separator = ",\n"
-    yield "[]" if separator == "[" else "]"
+        if buffer.tell() >= _PIECE:
+            yield _taken(buffer)
+    buffer.write("[]" if separator == "[" else "]")
+    yield _taken(buffer)
+
+
+def _taken(buffer: io.StringIO) -> str:
+    """What the buffer holds, which is empty then."""
+    text = buffer.getvalue()
+    buffer.seek(0)
+    buffer.truncate()
+    return text

@@ -1,6 +1,8 @@
 """Bodies are read of callers who are known, and of those no more faults are listed than anybody reads: to list them
 takes much longer than to count them, and everybody else waits meanwhile."""
 
+import json
+import re
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any
@@ -17,6 +19,8 @@ from kexbench.api.problems import ProblemError
 MOST_FAULTS = 1000
 LARGE_BYTES = 1 << 17
 """A smaller body cannot have so many faults that listing them takes long."""
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+"""An escape that stands for half a character, as both halves of a pair do."""
 
 
 class CountedRoute(APIRoute):
@@ -39,6 +43,9 @@ class CountedRoute(APIRoute):
             if len(body) > LARGE_BYTES and (found := await run_in_threadpool(_faults, adapter, body)) > MOST_FAULTS:
                 detail = f"the request is not of the expected form at {found:,} places"
                 raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "see /api/v1/openapi.json")
+            if _HALF.search(body) and not await run_in_threadpool(_is_text, body):
+                detail = "a text of the request has half a character: a surrogate without the other one"
+                raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "send whole characters")
             return await handler(request)
 
         return counting
@@ -46,6 +53,17 @@ class CountedRoute(APIRoute):
 
 def _needs_caller(dependant: Dependant) -> bool:
     return any(each.call is caller_of or _needs_caller(each) for each in dependant.dependencies)
+
+
+def _is_text(body: bytes) -> bool:
+    """Whether what is in the body can be written in UTF-8, to a store or in an answer."""
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    except ValueError:
+        pass  # FastAPI says what is wrong with it
+    return True
 
 
 def _faults(form: TypeAdapter[Any], body: bytes) -> int:

@@ -19,6 +19,8 @@ _MOST_ERRORS = 5
 """Of a request's faults that the answer lists; a large body can have a million."""
 _MOST_CHARACTERS = 200
 """Of a name or a message that repeats what was sent."""
+_MOST_DETAIL = 1 << 17
+"""Characters. The faults of a document are below."""
 
 
 class ProblemError(Exception):
@@ -69,8 +71,8 @@ def _shortened(fault: Mapping[str, Any]) -> dict[str, Any]:
     return {"loc": place, "msg": _cut(fault["msg"]), "type": fault["type"]}
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
+def _cut(text: str, most: int = _MOST_CHARACTERS) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def problem_response(error: ProblemError) -> JSONResponse:
@@ -91,7 +93,7 @@ def _respond(
     problem = Problem(
         title=status.phrase,
         status=status,
-        detail=detail,
+        detail=_cut(detail, _MOST_DETAIL),
         remedy=remedy,
         errors=errors,
         candidates=list(candidates) or None,
