@@ -51,7 +51,7 @@ class Scale:
     pushes: int
 
 
-FULL = Scale(invocations=20, batches=BATCHES, builds=10, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
+FULL = Scale(invocations=20, batches=BATCHES, builds=6, pool=400, peer_rounds=8, cases=10_000, nodes=1000, pushes=10)
 QUICK = Scale(invocations=6, batches=10, builds=6, pool=48, peer_rounds=2, cases=1000, nodes=100, pushes=3)
 
 
