@@ -96,7 +96,7 @@ def compare_builds(lab: Lab, scale: Scale) -> Iterator[str | Built | NotBuilt]:
         try:
             kits = {reference: lab.kit(reference) for reference in (built, packaged)}
         except KitError as error:
-            yield NotBuilt(built, packaged, str(error))
+            yield NotBuilt(built, packaged, f"{error.ref}: {error.stage} failed: {error.reason}")
             continue
         versions = sorted({kit.manifest.version for kit in kits.values()})
         if len(versions) > 1:
