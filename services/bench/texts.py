@@ -82,7 +82,7 @@ _GCC_15 = Cause(
 )
 _GMP = Cause("GMP: with the package's in its place the kit costs what the package does, within 0.3%", 0.03, 0.06)
 _C_LIBRARY = Cause(
-    "the C library, and how Debian compiled GnuTLS, with GCC 14: with the package's C library the kit makes +4 to +5%, "
+    "the C library, and how Debian compiled GnuTLS, with GCC 14: with the package's C library the kit makes +2 to +5%, "
     "with its GnuTLS and Nettle too 0%",
     0.03,
     0.11,
@@ -98,11 +98,18 @@ _P_384 = (
     "TLS 1.2 ECDHE-RSA, RSA 2048, P-384",
     "TLS 1.2 ECDHE-ECDSA, ECDSA P-384, X25519",
     "TLS 1.3 ECDHE-ECDSA, ECDSA P-384, X25519",
+    "TLS 1.3 ECDHE-RSA, RSA 2048, P-384",
+    "TLS 1.3 ECDHE-RSA, RSA 2048, SecP384r1MLKEM1024",
 )
-_FFDHE = ("TLS 1.2 DHE-RSA, RSA 2048, ffdhe2048", "TLS 1.2 DHE-RSA, RSA 2048, ffdhe3072")
+_FFDHE = (
+    "TLS 1.2 DHE-RSA, RSA 2048, ffdhe2048",
+    "TLS 1.2 DHE-RSA, RSA 2048, ffdhe3072",
+    "TLS 1.3 DHE-RSA, RSA 2048, ffdhe2048",
+)
 _RESUMED = (
     "TLS 1.2 ECDHE-RSA, RSA 2048, P-256, resumed by ticket",
     "TLS 1.2 ECDHE-RSA, RSA 2048, P-256, resumed by session id",
+    "TLS 1.3 ECDHE-RSA, RSA 2048, P-256, resumed with PSK",
 )
 CAUSES: dict[tuple[str, str], Cause] = {
     ("openssl@debian/bullseye", ""): Cause(
