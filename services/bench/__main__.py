@@ -1,6 +1,6 @@
 """`python -m bench [--quick] [--only PART]`: measure, print, and write docs/benchmarks.md. Builds kits the first time.
 
-Exit status 1 when a part can't be measured, which the report says in its place; figures themselves never fail it, nor
+Exit status 1 when a part can't be measured, of which the file keeps what it had; figures themselves never fail it, nor
 does a machine without a simulated cluster, where planning is measured alone.
 """
 
@@ -73,8 +73,9 @@ def main(arguments: Sequence[str]) -> int:
         try:
             figures = measure(lab, scale, options.plain)
         except (BenchError, KitError, FileNotFoundError) as error:
-            figures = f"Nothing of this was measured: {error}"
+            print(f"\n{heading}Nothing of this was measured: {error}", flush=True)
             missing.append(part)
+            continue
         sections[part] = f"{heading}{machine}\n\n{figures}"
         print(f"\n{sections[part]}", flush=True)
     if scale is FULL:

@@ -23,6 +23,6 @@ test("a swap says what both cases cost on either side", () => {
   );
   expect(swapText({ ...swap, slower_costs: null }, new Map())).toBe(
     "a is 1.60 times as fast as b; it costs 327 µs (client 212 µs, server 115 µs) against " +
-      "what nobody can tell apart by client and server.",
+      "an unknown amount, client and server not told apart.",
   );
 });

@@ -120,7 +120,7 @@ export function swapText(swap: SwapView, cases: Names): string {
 }
 
 function costs(sides: SideCosts | null): string {
-  if (!sides) return "what nobody can tell apart by client and server";
+  if (!sides) return "an unknown amount, client and server not told apart";
   const { client_cpu_ns, server_cpu_ns } = sides;
   return `${time(client_cpu_ns + server_cpu_ns)} (client ${time(client_cpu_ns)}, server ${time(server_cpu_ns)})`;
 }

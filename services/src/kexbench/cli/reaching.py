@@ -4,12 +4,12 @@ that can ask either asks here which one it is."""
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import NoReturn
-from urllib.parse import urlsplit
 
 import typer
 
 from kexbench.cli.console import err, say
 from kexbench.client import ApiClient
+from kexbench.domain.addresses import is_http_address
 from kexbench.service import lasting_service, reach_service
 from kexbench.settings import Settings
 from kexbench.uplink import NoToken, Uplink
@@ -28,7 +28,7 @@ def cluster_url(settings: Settings) -> str | None:
     url = settings.api_url
     if url is None:
         return None
-    if not _is_address(url):
+    if not is_http_address(url) or "?" in url:
         _end(
             f"KEXBENCH_API_URL is {url!r}, which is no address of an API",
             "set it to one such as https://kexbench.example.com, or unset it to ask this machine",
@@ -67,15 +67,6 @@ def on_this_machine(what: str, instead: str) -> Settings:
     if cluster_url(settings) is not None:
         _end(f"{what}, but KEXBENCH_API_URL names a cluster", f"{instead}, {_HERE_REMEDY}")
     return settings
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and not (parts.query or parts.fragment)
 
 
 def _end(wrong: str, remedy: str) -> NoReturn:

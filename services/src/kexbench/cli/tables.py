@@ -113,7 +113,7 @@ def swap_lines(detail: RunDetail) -> list[str]:
 def costs_text(costs: SideCosts | None) -> str:
     """`412 µs (client 204, server 208)`."""
     if costs is None:
-        return "what nobody can tell apart by client and server"
+        return "an unknown amount, client and server not told apart"
     client, server = costs.client_cpu_ns / 1000, costs.server_cpu_ns / 1000
     return f"{client + server:,.0f} µs (client {client:,.0f}, server {server:,.0f})"
 

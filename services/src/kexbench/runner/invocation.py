@@ -76,8 +76,8 @@ def samples_of(reference: str, batches: list[Batch]) -> list[Sample]:
     """A batch's totals as values per handshake, rounded to what the clocks can tell. What no batch knows has no sample.
 
     A batch whose thread was preempted knows its CPU time alone: what the ticks split between the sides, and the wall
-    clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES others there is no sample of those metrics. How
-    much of its CPU time the turns had is what they have in the others.
+    clock, hold the time of others. With fewer than MIN_CLEAN_BATCHES clean batches there is no sample of those metrics.
+    A preempted batch's turns are given the share of its CPU time that they have in clean batches.
     """
     values: dict[Metric, list[float]] = defaultdict(list)
     costs: dict[Metric, _Cost] = defaultdict(_Cost)
@@ -122,8 +122,8 @@ def _share_of_turns(clean: Sequence[Batch]) -> float | None:
 
 
 def _turns_ns(batch: Batch, share: float | None) -> int | None:
-    """CPU time of both sides' turns. Where a batch was preempted in a turn, its ticks say that the turns had nearly all
-    of the thread's CPU time: up to what objects take too much."""
+    """CPU time of both sides' turns. A preempted batch's own ticks would give the turns too much of it, since the time
+    of others counts as a turn's; `share` is that of batches that were not preempted."""
     if not batch.involuntary_switches or batch.cpu_ns is None or share is None:
         return batch.cpu_ns
     return round(batch.thread_cpu_ns * share)

@@ -18,6 +18,7 @@ from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 from urllib3.exceptions import HTTPError  # what the client lets through when an answer is cut off
 
+from kexbench.domain.addresses import is_http_address
 from kexbench.store import rows
 from kexbench.store.port import StoreAway, StoreError
 
@@ -36,7 +37,7 @@ class Connection:
     def __init__(self, dsn: str, database: str) -> None:
         if not database.isidentifier():
             raise StoreError(f"not a database name: {database!r}")
-        if not dsn.startswith("chdb:") and not _is_address(dsn):
+        if not dsn.startswith("chdb:") and not is_http_address(dsn):
             raise StoreError(
                 "KEXBENCH_STORE_URL is not the address of a ClickHouse server: write https://user:password@host:8443, "
                 "and in the password %40 for @, %2F for / and %23 for #"
@@ -160,16 +161,6 @@ class Connection:
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
-
-
-def _is_address(url: str) -> bool:
-    """What takes an address apart says parts of it in its errors, so nothing else is given one that is wrong."""
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.fragment
 
 
 def _in_our_words(what: str, code: int | None) -> StoreError:
