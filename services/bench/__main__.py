@@ -105,7 +105,7 @@ def _peers(lab: Lab, scale: Scale, plain: Path) -> Iterator[Peer]:
 def _levels(lab: Lab, scale: Scale, plain: Path) -> Iterator[Level]:
     for case in LEVELLED:
         _say(f"a level against {LEVEL_HANDSHAKES:,} handshakes: {case.label}")
-        yield compare_levels(lab, plain, case, LEVEL_HANDSHAKES, scale.batches)
+        yield compare_levels(lab, plain, case, LEVEL_HANDSHAKES, scale)
 
 
 def _builds(lab: Lab, scale: Scale) -> Iterator[Built | NotBuilt]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.lab import Lab, turns_ns
+from bench.lab import Lab, Scale, turns_ns
 from bench.peers import PlainLoop, one_each
 from kexbench.analysis.estimates import MedianEstimate, estimate_median
 from kexbench.domain.cases import Case
@@ -31,16 +31,18 @@ class Level:
     """Of the loop."""
 
 
-def compare_levels(lab: Lab, program: Path, case: Case, handshakes: int, batches: int) -> Level:
+def compare_levels(lab: Lab, program: Path, case: Case, handshakes: int, scale: Scale) -> Level:
     """Worker and loop take turns of two milliseconds, in fresh processes each invocation, until the loop has made
-    `handshakes`. Rounds in which either was preempted count for neither."""
+    `handshakes` and both have been started as often as the scale says: a process keeps what its addresses cost it,
+    so a case of which one process makes thousands would be compared by two processes' luck. Rounds in which either
+    was preempted count for neither."""
     subject = "openssl@system"
-    setting = lab.setting(case, {subject: lab.kit(subject)}, batches)
+    setting = lab.setting(case, {subject: lab.kit(subject)}, scale.batches)
     levels, medians, loops = [], [], []
     made = 0
-    while made < handshakes:
+    while made < handshakes or len(levels) < scale.invocations:
         with PlainLoop(program, case, setting, chainless=True) as loop, Party(setting, subject) as party:
-            found = [one_each(party, loop, theirs_first=number % 2 == 1) for number in range(WARM_UP_BATCHES + batches)]
+            found = [one_each(party, loop, theirs_first=number % 2 == 1) for number in range(WARM_UP_BATCHES + scale.batches)]
         calm = [(own, plain) for own, plain in found[WARM_UP_BATCHES:] if not own.involuntary_switches]
         if not calm:
             continue
