@@ -37,11 +37,11 @@ its own takes 7.38 million (ECDSA P-256 with X25519, GnuTLS 3.7.9, counted with 
 LEVELS = """\
 ## Whether a level is what a handshake costs
 
-The chainless loop of the part above makes {handshakes:,} handshakes a case or more, in turns of 2 ms beside a worker, in
-fresh processes each invocation. *Level* is what kexbench stores and shows: over invocations the median of the CPU time
-of all batches by their handshakes. The loop's is worked out in the same way. The *median* of batches leaves out what
-only some of them pay, such as new RSA blinding every 32 operations. Only what goes into turns is compared, and no round
-in which the worker was preempted.
+The chainless loop of the part above makes {handshakes:,} handshakes a case or more, in turns of 2 ms beside a worker,
+in fresh processes each invocation. *Level* is what kexbench stores and shows: over invocations the median of the CPU
+time of all batches by their handshakes. The loop's is worked out in the same way. The *median* of batches leaves out
+what only some of them pay, such as new RSA blinding every 32 operations. Only what goes into turns is compared, and no
+round in which the worker was preempted.
 
 """
 BUILDS = """\
