@@ -38,7 +38,8 @@ def compare_levels(lab: Lab, program: Path, case: Case, handshakes: int, scale: 
     was preempted count for neither."""
     subject = "openssl@system"
     setting = lab.setting(case, {subject: lab.kit(subject)}, scale.batches)
-    levels, medians, loops = [], [], []
+    levels: list[float] = []
+    medians, loops = [], []
     made = 0
     while made < handshakes or len(levels) < scale.invocations:
         with PlainLoop(program, case, setting, chainless=True) as loop, Party(setting, subject) as party:
