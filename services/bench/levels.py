@@ -43,7 +43,8 @@ def compare_levels(lab: Lab, program: Path, case: Case, handshakes: int, scale: 
     made = 0
     while made < handshakes or len(levels) < scale.invocations:
         with PlainLoop(program, case, setting, chainless=True) as loop, Party(setting, subject) as party:
-            found = [one_each(party, loop, theirs_first=number % 2 == 1) for number in range(WARM_UP_BATCHES + scale.batches)]
+            rounds = range(WARM_UP_BATCHES + scale.batches)
+            found = [one_each(party, loop, theirs_first=number % 2 == 1) for number in rounds]
         calm = [(own, plain) for own, plain in found[WARM_UP_BATCHES:] if not own.involuntary_switches]
         if not calm:
             continue
