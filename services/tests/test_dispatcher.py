@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.api.bisection_models import WantedLine
 from kexbench.api.troubles import Troubles
 from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, ControlError, Dispatcher, Turn
 from kexbench.dispatcher.health import STALE_S, Health
 from kexbench.dispatcher.loop import EXPECTED
+from kexbench.domain.bisections import WantedLine
 from kexbench.domain.runs import Run, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView

@@ -8,8 +8,6 @@ from typing import Any, cast
 import pytest
 
 from kexbench import measurer
-from kexbench.api.control import queue_run, record
-from kexbench.api.queueing import as_queued
 from kexbench.domain.bisections import BisectionEventKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Run, RunState, Trigger
@@ -17,6 +15,7 @@ from kexbench.domain.schedules import Schedule
 from kexbench.execution.measuring import MeasuringProcess
 from kexbench.measurer import Measurer
 from kexbench.planning.queue import QueuedRun
+from kexbench.queue.runs import as_queued, queue_run, record
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import OpenRunRow, StoreError

@@ -16,15 +16,7 @@ from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
 from kexbench.execution.local import JobEnd
 from kexbench.kits import KitError, KitErrors, Shelf
-from kexbench.pipeline import (
-    VersionMismatch,
-    execute_run,
-    known_run,
-    places_of,
-    provide_kits,
-    read_plan,
-    start_run,
-)
+from kexbench.pipeline import VersionMismatch, execute_run, known_run, places_of, provide_kits, read_plan, start_run
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 from tests import builders

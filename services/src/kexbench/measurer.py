@@ -11,16 +11,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Event
 
-from kexbench.api.alerting import Analyst
-from kexbench.api.bisecting import advance, give_up_line, keep_line
-from kexbench.api.bisection_known import known_of
-from kexbench.api.control import claim, record, stirred
-from kexbench.api.dependencies import LocalSupplies, Supplies
+from kexbench.alerts.analyst import Analyst
 from kexbench.api.gate import Reading
 from kexbench.api.problems import ProblemError
-from kexbench.api.queueing import as_queued
-from kexbench.api.scheduling import begin_run
 from kexbench.api.troubles import Troubles, reason_of
+from kexbench.bisection.advancing import advance, give_up_line, keep_line
+from kexbench.bisection.known import known_of
 from kexbench.client import ApiError, deliver_run
 from kexbench.domain.bisections import Line
 from kexbench.domain.kits import SubjectRef
@@ -32,6 +28,9 @@ from kexbench.kits.git import GitOrigin
 from kexbench.kits.process import Children, Ended
 from kexbench.planning.queue import QueuedRun, next_run, superseded
 from kexbench.planning.schedule import due
+from kexbench.queue.runs import as_queued, claim, record, stirred
+from kexbench.queue.schedules import begin_run
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import OpenRunRow, Store, StoreError
 from kexbench.wiring import Installation

@@ -13,7 +13,6 @@ from kexbench.agent.fetch import fetch
 from kexbench.api.access import Caller, Role
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import Supplies
 from kexbench.api.tokens import TokenError
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job
@@ -23,6 +22,7 @@ from kexbench.kits.depot import Depot, OrderedKit
 from kexbench.kits.transport import pack
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.plan import make_plan
+from kexbench.queue.supplies import Supplies
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.uplink import Uplink

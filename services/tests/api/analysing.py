@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kexbench.api.alerting import Analyst
-from kexbench.api.dependencies import LocalSupplies
+from kexbench.alerts.analyst import Analyst
 from kexbench.domain.alerts import Alert, alert_of
 from kexbench.domain.judgements import JudgedUpgrade
 from kexbench.domain.kits import KitManifest
@@ -14,6 +13,7 @@ from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
+from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import Store
 from tests.builders import HOST, SPEC, a_catalogue, a_kit, an_invocation

@@ -11,7 +11,6 @@ from fastapi import FastAPI
 from kexbench.api.access import Caller
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import Planner, Supplies
 from kexbench.api.tokens import TokenError
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.hosts import HostFacts
@@ -24,6 +23,7 @@ from kexbench.kits.transport import pack
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.plan import make_plan
+from kexbench.queue.supplies import Planner, Supplies
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import ClientOf
 from tests.builders import HOST, NOON, SPEC, a_catalogue, a_kit

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.api import alerting
-from kexbench.api.replaying import replay
-from kexbench.api.screening import Upgrade, upgrades_of_run
+from kexbench.alerts import analyst
+from kexbench.alerts.replaying import replay
+from kexbench.alerts.screening import Upgrade, upgrades_of_run
 from kexbench.domain.alerts import AlertAction, AlertKind
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
@@ -301,7 +301,7 @@ def test_a_run_that_cannot_be_judged_holds_up_no_other(
             raise ValueError("a number that nobody thought of")
         return known(store, run_id)
 
-    monkeypatch.setattr(alerting, "upgrades_of_run", of_one)
+    monkeypatch.setattr(analyst, "upgrades_of_run", of_one)
     analyst = lab.analyst()
     for _ in range(2):
         analyst.advance()

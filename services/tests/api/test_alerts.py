@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.api import alert_events
-from kexbench.api.alert_events import add_event, add_finding, event_words, next_event
-from kexbench.api.control import one_at_a_time
+from kexbench.alerts import events as alert_events
+from kexbench.alerts.events import add_event, add_finding, event_words, next_event
 from kexbench.api.tokens import sign_role_token
 from kexbench.domain.alerts import ANALYST, AlertAction, AlertEvent, AlertKind
+from kexbench.queue.runs import one_at_a_time
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, assert_problem, token
 from tests.builders import ECDSA, NOON, a_cause, a_finding, a_judgement, a_run, an_alert_event

@@ -11,9 +11,9 @@ from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import LocalSupplies
 from kexbench.domain.commits import branch_of
 from kexbench.planning.plan import make_plan
+from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, an_attempt, cluster_api, planner
 from tests.api.conftest import SECRET, ClientOf, assert_problem

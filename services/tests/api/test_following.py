@@ -11,13 +11,13 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.control import record
-from kexbench.api.dependencies import LocalSupplies
 from kexbench.api.tokens import sign_role_token
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.planning.follow import following_text
+from kexbench.queue.runs import record
+from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api, planner
 from tests.api.conftest import ClientOf, assert_problem

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.api.judging import answered, cause_of, chained, has_recovered
+from kexbench.alerts.judging import answered, cause_of, chained, has_recovered
 from kexbench.domain.alerts import AlertCell
 from kexbench.domain.judgements import UpgradeOutcome
 from kexbench.domain.upgrades import Move

@@ -11,11 +11,11 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.control import claim
-from kexbench.api.dependencies import LocalSupplies
 from kexbench.api.tokens import AUDIENCE, sign_role_token
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.planning.plan import make_plan
+from kexbench.queue.runs import claim
+from kexbench.queue.supplies import LocalSupplies
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem, put, token
 from tests.builders import HOST, SPEC, a_catalogue, a_run, an_event, an_invocation

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.api.staleness import StaleSpec, broken_by, findings, over, stale_spec, untold
+from kexbench.alerts.staleness import StaleSpec, broken_by, findings, over, stale_spec, untold
 from kexbench.domain.alerts import AlertAction, AlertRule
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.store.clickhouse import ClickHouseStore

@@ -74,7 +74,7 @@ def in_the_store(cli: Cli, script: str, *arguments: str) -> None:
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from kexbench.api.control import queue_run
+from kexbench.queue.runs import queue_run
 from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.schedules import Schedule
 from kexbench.settings import Settings

@@ -10,17 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kexbench.domain.notifications import BY_DAY, ChannelRule, Notification, Sending, SendingState
-from kexbench.notify.outbox import (
-    HOUR,
-    LEASE,
-    LONGEST_WAIT,
-    MAX_TRIES,
-    Message,
-    Tries,
-    due,
-    standing_of,
-    wait_after,
-)
+from kexbench.notify.outbox import HOUR, LEASE, LONGEST_WAIT, MAX_TRIES, Message, Tries, due, standing_of, wait_after
 from tests.builders import NOON, a_notification, a_sending
 
 MINUTE = timedelta(minutes=1)

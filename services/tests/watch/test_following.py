@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.api.control import record
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.spec import Catalogue
+from kexbench.queue.runs import record
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.watch.control import ApiControl
 from kexbench.watch.following import Follower

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from kexbench.agent.environment import SchedulePod
-from kexbench.api.control_models import ScheduledRun
+from kexbench.domain.schedules import ScheduledRun
 from kexbench.uplink import Uplink
 
 

@@ -4,8 +4,8 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 
+from kexbench.alerts.analyst import Analyst
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.alerting import Analyst
 from kexbench.api.dependencies import queueing_of
 from kexbench.api.faults import CountedRoute
 from kexbench.api.uploading import router as uploads

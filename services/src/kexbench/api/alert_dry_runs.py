@@ -4,12 +4,12 @@ from http import HTTPStatus
 
 from fastapi import APIRouter
 
+from kexbench.alerts.replaying import replay
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import RuleDryRun, RuleWanted
 from kexbench.api.dependencies import TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
-from kexbench.api.replaying import replay
 from kexbench.api.uploading import router as uploads
 from kexbench.planning.documents import DocumentError
 

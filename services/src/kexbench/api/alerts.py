@@ -4,24 +4,23 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
-from itertools import groupby
 from re import fullmatch
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
+from kexbench.alerts.events import add_event, event_words, next_event
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.alert_events import add_event, event_words, next_event
 from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, AlertSummary, JudgementPage
-from kexbench.api.control import one_at_a_time
 from kexbench.api.dependencies import TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads
-from kexbench.domain.alerts import Alert, AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
+from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.judgements import Judgement
+from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import AlertRow, Store
 
 router = APIRouter(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
@@ -98,13 +97,6 @@ def judgement(store: TheStore, run_id: str) -> Judgement:
         remedy = "runs are judged once they have ended, if their spec has `alerts:`"
         raise ProblemError(HTTPStatus.NOT_FOUND, f"run {run_id} was not judged", remedy)
     return found
-
-
-def alerts_of(store: Store, alert_ids: Sequence[str], now: datetime) -> list[Alert]:
-    """Alerts as they are now, in the order of their ids."""
-    by_alert = groupby(store.events_of_alerts(alert_ids), key=lambda event: event.alert_id)
-    found = {alert_id: alert_of(events, now) for alert_id, events in by_alert}
-    return [found[alert_id] for alert_id in alert_ids]
 
 
 def _page(rows: Sequence[AlertRow], limit: int) -> Sequence[AlertRow]:

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from kexbench import __version__
+from kexbench.alerts.analyst import Analyst
 from kexbench.api import (
     advancing,
     alert_dry_runs,
@@ -39,9 +40,7 @@ from kexbench.api import (
     webhooks,
 )
 from kexbench.api.access import Gatekeeper
-from kexbench.api.alerting import Analyst
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading
 from kexbench.api.methods import HeadAsGet, PagesMount
 from kexbench.api.monitoring import Monitoring
@@ -50,6 +49,7 @@ from kexbench.api.troubles import Troubles
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.planning.spec import Catalogue
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 _ROUTES = (

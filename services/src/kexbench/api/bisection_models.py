@@ -8,13 +8,11 @@ from pydantic import Field
 from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.api.models import CaseView
-from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, CaseStep, LineCommit, Outcome
+from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, BisectionState, CaseStep, LineCommit
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import Count
 from kexbench.domain.runs import RunState
 
-BisectionState = Literal["asked", "searching", "waiting", "cancelled", Outcome]
-"""`asked`: its commits are looked for; `waiting`: for somebody to resume it."""
 BisectionControl = Literal["cancel", "resume"]
 CommitName = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -97,16 +95,6 @@ class BisectionDetail(Answer):
     runs: list[BisectionRunView]
     steps: list[CaseStep]
     answer: BisectionAnswer | None = Field(description="null before the end")
-
-
-class WantedLine(Answer):
-    """The commits of a bisection are to be found, by who has git."""
-
-    bisection_id: str
-    series: int = Field(description="counts how often it was asked for or resumed")
-    good: str = Field(description="a reference, such as openssl@git:https://…#openssl-3.5.0")
-    bad: str
-    pool: str
 
 
 class LineTrouble(Answer):

@@ -6,7 +6,6 @@ from kexbench.analysis.bisect import Search, Try, posterior
 from kexbench.analysis.bisect_answer import answer, case_steps
 from kexbench.analysis.bisect_notes import Notes, NotMeasured
 from kexbench.analysis.rounds import Vector
-from kexbench.api.bisection_known import Known, builds_of, next_of, notes_of
 from kexbench.api.bisection_models import (
     BisectionCommit,
     BisectionControl,
@@ -15,6 +14,7 @@ from kexbench.api.bisection_models import (
     BisectionSummary,
 )
 from kexbench.api.models import CaseView
+from kexbench.bisection.known import Known, builds_of, next_of, notes_of
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
 from kexbench.store.port import Store
 

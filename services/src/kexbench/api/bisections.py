@@ -10,8 +10,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.bisecting import add_event, advance, give_up_line, keep_line
-from kexbench.api.bisection_known import Known, known_of
 from kexbench.api.bisection_models import (
     BisectionControl,
     BisectionDetail,
@@ -19,16 +17,16 @@ from kexbench.api.bisection_models import (
     BisectionSummary,
     BisectionWanted,
     LineTrouble,
-    WantedLine,
 )
 from kexbench.api.bisection_views import controls_of, detail_of, summary_of
-from kexbench.api.control import ask_for_end, one_at_a_time, planned_wish, record, stirred
-from kexbench.api.dependencies import HasQueue, LocalSupplies, Supplies, TheQueueing, TheStore, queueing_of
+from kexbench.api.dependencies import HasQueue, TheQueueing, TheStore, queueing_of
 from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
-from kexbench.domain.bisections import Bisection, BisectionEventKind, Line
+from kexbench.bisection.advancing import add_event, advance, give_up_line, keep_line
+from kexbench.bisection.known import Known, known_of
+from kexbench.domain.bisections import Bisection, BisectionEventKind, Line, WantedLine
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
 from kexbench.domain.plans import HARNESS_VERSION
@@ -38,6 +36,8 @@ from kexbench.planning.bisection import BisectionRun, usual_invocations
 from kexbench.planning.compose import USUAL, chosen
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.plan import read_matrices
+from kexbench.queue.runs import ask_for_end, one_at_a_time, planned_wish, record, stirred
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 router = APIRouter(tags=["bisections"], responses=uploads.responses)

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Path, Query
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
-from kexbench.api.control import one_architecture, one_at_a_time, queue_run
-from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
@@ -21,6 +20,8 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.runs import Trigger
 from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
+from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["commits"], responses=uploads.responses)

@@ -76,10 +76,3 @@ class ScheduleView(Answer):
     @classmethod
     def of(cls, schedule: Schedule) -> "ScheduleView":
         return cls(**schedule.model_dump(exclude={"removed"}))
-
-
-class ScheduledRun(Answer):
-    """What became of a schedule's time."""
-
-    run_id: str
-    begun: bool = Field(description="false: this run of the schedule is still open, so no other was begun")

@@ -9,12 +9,12 @@ from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import committed_run, planned_or_faults
 from kexbench.api.control_models import DryRunRequest, DryRunView
-from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.lab import qualified
 from kexbench.api.mixed import mixed_pool
 from kexbench.api.queue_models import QueueEntry
-from kexbench.api.queueing import queue, waiting_states
+from kexbench.api.queueing import queue
 from kexbench.api.reading import host_kind
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.commits import DryRun
@@ -22,6 +22,8 @@ from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.planning.estimate import job_seconds
 from kexbench.planning.queue import QueuedRun, in_order
+from kexbench.queue.runs import waiting_states
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses)

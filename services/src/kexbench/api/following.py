@@ -6,8 +6,7 @@ from fastapi import APIRouter
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import Name
-from kexbench.api.control import one_architecture, one_at_a_time, queue_run
-from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.following_models import FollowedSpec, FollowedView, Neighbours, NeighboursView
 from kexbench.api.problems import ProblemError
@@ -20,6 +19,8 @@ from kexbench.domain.runs import Trigger
 from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
+from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["following"], responses=uploads.responses)

@@ -13,7 +13,6 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Depends, Query, Request
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.control import one_at_a_time
 from kexbench.api.dependencies import TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.notification_models import NotificationPage, NotificationView, ToSend
@@ -24,6 +23,7 @@ from kexbench.domain.alerts import Alert, AlertEvent, alert_of
 from kexbench.domain.notifications import ChannelRule, Happening, Sending, SendingState
 from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
+from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["notifications"], responses=uploads.responses)

@@ -12,8 +12,14 @@ from starlette.exceptions import HTTPException
 
 from kexbench.api.methods import served_methods
 from kexbench.api.models import Candidate, Problem
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.store.port import StoreError
 
+_STATUS = {
+    RefusalReason.MISSING: HTTPStatus.NOT_FOUND,
+    RefusalReason.CONFLICT: HTTPStatus.CONFLICT,
+    RefusalReason.UNUSABLE: HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 5
 """Of a request's faults that the answer lists; a large body can have a million."""
@@ -42,6 +48,10 @@ def install_problem_handlers(app: FastAPI) -> None:
     @app.exception_handler(ProblemError)
     def _known(_: Request, error: ProblemError) -> JSONResponse:
         return problem_response(error)
+
+    @app.exception_handler(Refusal)
+    def _refused(_: Request, error: Refusal) -> JSONResponse:
+        return _respond(_STATUS[error.reason], error.detail, error.remedy)
 
     @app.exception_handler(StoreError)
     def _store(_: Request, error: StoreError) -> JSONResponse:

@@ -1,6 +1,5 @@
 """The queue: what runs, what waits, and in which order it will run."""
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 
 from fastapi import APIRouter
@@ -8,8 +7,9 @@ from fastapi import APIRouter
 from kexbench.api.dependencies import MeasuresItself, TheStore
 from kexbench.api.queue_models import QueueEntry, QueueView
 from kexbench.api.reading import PROBLEMS
-from kexbench.domain.runs import RunState, Trigger
-from kexbench.planning.queue import QueuedRun, in_order, priority_of, superseded
+from kexbench.domain.runs import RunState
+from kexbench.planning.queue import in_order, priority_of, superseded
+from kexbench.queue.runs import as_queued, waiting_states
 from kexbench.store.port import OpenRunRow
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
@@ -52,21 +52,8 @@ def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
     return QueueView(runs=entries)
 
 
-def waiting_states(measures_itself: bool) -> tuple[RunState, ...]:
-    """Those of a run that has not begun. On a cluster kits are made while others are measured."""
-    return (RunState.QUEUED,) if measures_itself else (RunState.QUEUED, RunState.BUILDING)
-
-
 def _left_s(row: OpenRunRow, stored: int, now: datetime) -> float:
     """A machine by itself stores a job when it is done: within one, the time that has passed says more."""
     passed_s = (now - row.event.at).total_seconds() if row.event.state is RunState.RUNNING else 0.0
     left = min(row.estimated_s * (1 - stored / row.invocations), row.estimated_s - passed_s)
     return round(max(0.0, left), 1)
-
-
-def as_queued(row: OpenRunRow, waits: Collection[RunState] = (RunState.QUEUED,)) -> QueuedRun:
-    """`waits` are the states of a run that waits for its turn. A spec that changed again needs its earlier runs no
-    more; those of new versions are all wanted."""
-    state = RunState.QUEUED if row.event.state in waits else row.event.state
-    line = row.line if row.trigger in (Trigger.COMMIT, Trigger.PULL_REQUEST) else ""
-    return QueuedRun(row.run_id, row.trigger, row.spec_name, row.queued_at, state, line)

@@ -12,19 +12,10 @@ from pydantic import AwareDatetime, BeforeValidator
 from kexbench.analysis.sentinel import host_moves
 from kexbench.api import cells
 from kexbench.api.comparing import chosen, sentinels
-from kexbench.api.controls import controls_of
 from kexbench.api.dependencies import HasQueue, TheStore
 from kexbench.api.metrics import metric_views
 from kexbench.api.mixed import MixedPool, mixed_pool
-from kexbench.api.models import (
-    CaseView,
-    Cell,
-    Filters,
-    HostKind,
-    Matrix,
-    Problem,
-    SubjectView,
-)
+from kexbench.api.models import CaseView, Cell, Filters, HostKind, Matrix, Problem, SubjectView
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import (
@@ -44,6 +35,7 @@ from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
+from kexbench.queue.controls import controls_of
 from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, SampleRow, Selection, Store
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {

@@ -1,7 +1,6 @@
 """The shapes of what is read of runs."""
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
@@ -15,9 +14,7 @@ from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Isolation, Measure, Skipped
 from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.samples import Metric, Timer
-
-Control = Literal["cancel", "resume"]
-"""What may be asked of a run that was queued."""
+from kexbench.queue.controls import Control
 
 
 class RunSummary(Answer):

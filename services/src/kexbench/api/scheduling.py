@@ -1,33 +1,27 @@
 """Schedules: added, listed, removed, and their runs. On a cluster a pod asks for one when its time has come, on a
 machine that measures by itself the measurer does."""
 
-from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Path, Response
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.control import one_at_a_time, planned, queue_run
-from kexbench.api.control_models import ScheduledRun, ScheduleView, Submission
-from kexbench.api.dependencies import LocalSupplies, Supplies, TheQueueing, TheStore
+from kexbench.api.control_models import ScheduleView, Submission
+from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads
-from kexbench.domain.canonical import content_hash
-from kexbench.domain.runs import Trigger
-from kexbench.domain.schedules import Schedule
+from kexbench.domain.schedules import Schedule, ScheduledRun
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.schedule import read_schedule
-from kexbench.store.port import Store
+from kexbench.queue.runs import one_at_a_time, planned
 
 router = APIRouter(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
 ScheduledTime = Annotated[
     str, Header(alias="Idempotency-Key", min_length=1, max_length=200, description="the time that has come")
 ]
-_TICK = timedelta(milliseconds=1)
-"""As fine as the store's times are."""
 
 
 @router.get("/schedules", operation_id="schedules")
@@ -41,15 +35,15 @@ def add_schedule(store: TheStore, supplies: TheQueueing, caller: TheCaller, subm
     """Measure a spec whenever its `schedule:` says, from now on. The schedule is named as the spec is, and replaces
     one of that name; adding the same again changes nothing. A spec with faults is a 422 problem that names them all."""
     admit(caller, "submitter")
-    plan, cron = planned(supplies, submission), _cron(submission)
+    plan, cron = planned(supplies, submission.spec_text, submission.spec_file), _cron(submission)
     with one_at_a_time:
-        known = _newest(store, plan.spec_name)
+        known = newest_schedule(store, plan.spec_name)
         if known is None or known.removed or known.spec_text != submission.spec_text:
             known = Schedule(
                 name=plan.spec_name,
                 cron=cron,
                 spec_text=submission.spec_text,
-                changed_at=_after(known),
+                changed_at=changed_after(known),
                 changed_by=caller.name,
             )
             store.add_schedule(known)
@@ -61,11 +55,11 @@ def remove_schedule(store: TheStore, caller: TheCaller, name: Name) -> None:
     """Begin no more runs of a schedule. Those that were begun go on; removing it again changes nothing."""
     admit(caller, "submitter")
     with one_at_a_time:
-        known = _newest(store, name)
+        known = newest_schedule(store, name)
         if known is None:
-            raise _unknown(name)
+            raise unknown_schedule(name)
         if not known.removed:
-            change = {"removed": True, "changed_at": _after(known), "changed_by": caller.name}
+            change = {"removed": True, "changed_at": changed_after(known), "changed_by": caller.name}
             store.add_schedule(known.model_copy(update=change))
 
 
@@ -87,46 +81,8 @@ def run_schedule(
     return found
 
 
-def begin_run(store: Store, supplies: Supplies | LocalSupplies, name: str, time: str) -> ScheduledRun:
-    """Raises a 404 problem where there is no such schedule, and a 422 one where its spec has faults by now."""
-    run_id = f"once-{content_hash(['schedule', name, time], length=20)}"
-    with one_at_a_time:
-        if store.run(run_id):
-            return ScheduledRun(run_id=run_id, begun=True)
-        schedule = _newest(store, name)
-        if schedule is None or schedule.removed:
-            raise _unknown(name)
-        if still_open := _open_run(store, name):
-            return ScheduledRun(run_id=still_open, begun=False)
-        plan = planned(supplies, Submission(spec_text=schedule.spec_text, spec_file=f"schedule {name}"))
-        queue_run(store, run_id, Trigger.SCHEDULE, schedule.spec_text, plan, f"schedule {name}, {time}")
-    return ScheduledRun(run_id=run_id, begun=True)
-
-
 def _cron(submission: Submission) -> str:
     try:
         return read_schedule(submission.spec_text, submission.spec_file)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
-
-
-def _newest(store: Store, name: str) -> Schedule | None:
-    return next((schedule for schedule in store.schedules() if schedule.name == name), None)
-
-
-def _after(known: Schedule | None) -> datetime:
-    """Now, and behind what is known even where the clock was set back: the newest change counts."""
-    now = datetime.now(UTC)
-    return max(now, known.changed_at + _TICK) if known else now
-
-
-def _open_run(store: Store, name: str) -> str | None:
-    for run_id in store.open_runs():
-        run = store.run(run_id)
-        if run and run.trigger is Trigger.SCHEDULE and run.plan.spec_name == name:
-            return run_id
-    return None
-
-
-def _unknown(name: str) -> ProblemError:
-    return ProblemError(HTTPStatus.NOT_FOUND, f"there is no schedule {name}", "GET /api/v1/schedules lists them")

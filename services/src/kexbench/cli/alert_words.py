@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.api.alert_events import moment_words
+from kexbench.alerts.events import moment_words
 from kexbench.api.alert_models import AlertSummary
 from kexbench.cli.words import percent
 from kexbench.domain.alerts import Alert, AlertCell

@@ -8,15 +8,8 @@ from urllib.parse import quote, urlencode
 import typer
 from typer.core import TyperGroup
 
-from kexbench.api.alert_events import event_words
-from kexbench.api.alert_models import (
-    AlertChange,
-    AlertDetail,
-    AlertPage,
-    PeoplesAction,
-    RuleDryRun,
-    RuleWanted,
-)
+from kexbench.alerts.events import event_words
+from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, PeoplesAction, RuleDryRun, RuleWanted
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson

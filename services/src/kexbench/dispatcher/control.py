@@ -7,9 +7,10 @@ from typing import Protocol, get_args
 
 from pydantic import TypeAdapter
 
-from kexbench.api.bisection_models import LineTrouble, WantedLine
+from kexbench.api.bisection_models import LineTrouble
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
 from kexbench.api.queue_models import QueueView
+from kexbench.domain.bisections import WantedLine
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.argo.decide import RunView

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
-from kexbench.api.bisection_models import WantedLine
 from kexbench.api.troubles import Troubles
 from kexbench.dispatcher.control import Control, ControlError, Turn
 from kexbench.dispatcher.health import Health
+from kexbench.domain.bisections import WantedLine
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names, words

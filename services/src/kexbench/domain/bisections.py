@@ -125,3 +125,17 @@ class BisectionAnswer(_Frozen):
     measurements: int
     invocations: int
     run_ids: tuple[str, ...]
+
+
+BisectionState = Literal["asked", "searching", "waiting", "cancelled", Outcome]
+"""`asked`: its commits are looked for; `waiting`: for somebody to resume it."""
+
+
+class WantedLine(_Frozen):
+    """The commits of a bisection are to be found, by who has git."""
+
+    bisection_id: str
+    series: int = Field(description="counts how often it was asked for or resumed")
+    good: str = Field(description="a reference, such as openssl@git:https://…#openssl-3.5.0")
+    bad: str
+    pool: str

@@ -7,15 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
-from kexbench.domain.dimensions import (
-    NOTHING,
-    Cipher,
-    KeyExchange,
-    Method,
-    Protocol,
-    Resumption,
-    is_custom_dh,
-)
+from kexbench.domain.dimensions import NOTHING, Cipher, KeyExchange, Method, Protocol, Resumption, is_custom_dh
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.possible import impossible
 

@@ -16,3 +16,12 @@ class Schedule(BaseModel):
     changed_at: Moment
     changed_by: str
     removed: bool = False
+
+
+class ScheduledRun(BaseModel):
+    """What became of a schedule's time."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run_id: str
+    begun: bool = Field(description="false: this run of the schedule is still open, so no other was begun")

@@ -7,15 +7,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import FIRST_FIELDS, Case, impossible
-from kexbench.domain.dimensions import (
-    NOTHING,
-    RSA_KEYS,
-    Cipher,
-    Key,
-    KeyExchange,
-    Method,
-    custom_dh_group,
-)
+from kexbench.domain.dimensions import NOTHING, RSA_KEYS, Cipher, Key, KeyExchange, Method, custom_dh_group
 from kexbench.domain.plans import Skipped
 from kexbench.planning.spec import Matrix
 

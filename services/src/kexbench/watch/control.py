@@ -7,7 +7,6 @@ from typing import Protocol
 from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
 from kexbench.api.commits import begin_committed, newest_commits
 from kexbench.api.control_models import DryRunRequest, DryRunView
-from kexbench.api.dependencies import LocalSupplies, Supplies
 from kexbench.api.dry_runs import dry_run_of
 from kexbench.api.following import begin_followed, followed_views
 from kexbench.api.following_models import FollowedSpec, FollowedView
@@ -17,6 +16,7 @@ from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.verdicts import RunVerdict
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store, StoreError
 from kexbench.uplink import Refused, Unreachable, Uplink
 

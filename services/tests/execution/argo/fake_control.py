@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from kexbench.api.bisection_models import WantedLine
 from kexbench.dispatcher import ControlError, Turn
+from kexbench.domain.bisections import WantedLine
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.decide import RunView
 from kexbench.execution.argo.workflows import WantedKit

@@ -10,17 +10,7 @@ from kexbench.domain.plans import Job
 from kexbench.domain.runs import RunEvent, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
-from kexbench.execution.argo.decide import (
-    Action,
-    BuildKits,
-    Record,
-    RunView,
-    Seen,
-    StartRun,
-    Stop,
-    SubmitJobs,
-    decide,
-)
+from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
 from kexbench.execution.argo.workflows import WantedKit
 from tests.builders import NOON
 from tests.execution.argo.cases import a_cluster_run

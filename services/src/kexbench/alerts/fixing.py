@@ -3,8 +3,8 @@
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 
-from kexbench.api.judging import HostCase, JudgedCells, cause_of, chained, has_recovered, host_case
-from kexbench.api.screening import cells_between
+from kexbench.alerts.judging import HostCase, JudgedCells, cause_of, chained, has_recovered, host_case
+from kexbench.alerts.screening import cells_between
 from kexbench.domain.alerts import Alert, AlertCell
 from kexbench.domain.hosts import meant_by
 from kexbench.domain.judgements import JudgedUpgrade

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from kexbench.alerts.judging import JudgedCells, in_pool
+from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.api.judging import JudgedCells, in_pool
-from kexbench.api.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.domain.judgements import JudgedUpgrade, ReplayedUpgrade, upgrade_key
 from kexbench.domain.runs import Run, RunState
 from kexbench.planning.documents import parse_document

@@ -12,23 +12,22 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Lock
 
-from kexbench.api.alert_events import add_event, add_finding, next_event
-from kexbench.api.alerts import alerts_of
-from kexbench.api.confirming import Watched, has_come_on, judged_upgrade, settled
-from kexbench.api.control import one_at_a_time
-from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.fixing import Moves, fixed_in
-from kexbench.api.histories import steps_in_histories
-from kexbench.api.judging import HostCase, host_case
+from kexbench.alerts.confirming import Watched, has_come_on, judged_upgrade, settled
+from kexbench.alerts.events import add_event, add_finding, alerts_of, next_event
+from kexbench.alerts.fixing import Moves, fixed_in
+from kexbench.alerts.histories import steps_in_histories
+from kexbench.alerts.judging import HostCase, host_case
+from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
+from kexbench.alerts.staleness import StaleSpec, findings, over, stale_spec, untold
 from kexbench.api.models import HostKind
 from kexbench.api.reading import sentinel_view
-from kexbench.api.screening import Upgrade, cells_between, upgrades_of_run
-from kexbench.api.staleness import StaleSpec, findings, over, stale_spec, untold
 from kexbench.domain.alerts import ANALYST, UNSETTLED, Alert, AlertAction, AlertKind, AlertRule, alert_of, status_of
 from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement, UpgradeOutcome
 from kexbench.domain.runs import Run
 from kexbench.domain.upgrades import Move
 from kexbench.planning.rules import rule_of
+from kexbench.queue.runs import one_at_a_time
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import EndedRunRow, RunProgress, Store, StoreError
 
 RECENT_JUDGEMENTS = 500

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kexbench.alerts.judging import JudgedCells
 from kexbench.analysis.upgrade import judge
-from kexbench.api.judging import JudgedCells
 from kexbench.api.upgrade_data import cells_of_upgrade
 from kexbench.api.upgrade_ends import end_of, neighbours
 from kexbench.domain.kits import Library, SubjectRef

@@ -58,6 +58,13 @@ def next_event(events: Sequence[AlertEvent], action: AlertAction, author: str, *
     )
 
 
+def alerts_of(store: Store, alert_ids: Sequence[str], now: datetime) -> list[Alert]:
+    """Alerts as they are now, in the order of their ids."""
+    by_alert = groupby(store.events_of_alerts(alert_ids), key=lambda event: event.alert_id)
+    found = {alert_id: alert_of(events, now) for alert_id, events in by_alert}
+    return [found[alert_id] for alert_id in alert_ids]
+
+
 def event_words(event: AlertEvent) -> str:
     """Who did what, and what they said: `alice ignored it until 2026-02-01: it is the new compiler`."""
     done = f"{event.author} {_done(event)}"

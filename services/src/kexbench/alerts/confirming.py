@@ -3,14 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from kexbench.alerts.events import add_finding
+from kexbench.alerts.judging import HostCase, JudgedCells, alert_cells, answered, cause_of, host_case, in_pool
+from kexbench.alerts.screening import Upgrade, cells_between
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.api.alert_events import add_finding
-from kexbench.api.control import one_at_a_time, planned_wish, queue_run
-from kexbench.api.dependencies import LocalSupplies, Supplies
-from kexbench.api.judging import HostCase, JudgedCells, alert_cells, answered, cause_of, host_case, in_pool
 from kexbench.api.problems import ProblemError
-from kexbench.api.screening import Upgrade, cells_between
 from kexbench.domain.alerts import AlertRule, Finding
 from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import SubjectRef
@@ -18,6 +16,8 @@ from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.compose import spec_text
 from kexbench.planning.confirmation import ConfirmingRun, confirming_run_id
+from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run
+from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import EndedRunRow, RunProgress, Store
 
 

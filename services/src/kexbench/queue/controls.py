@@ -1,12 +1,13 @@
 """What may be asked of a run as it is: its page offers just that, and the routes refuse the rest."""
 
-from http import HTTPStatus
-from typing import get_args
+from typing import Literal, get_args
 
-from kexbench.api.problems import ProblemError
-from kexbench.api.run_models import Control
+from kexbench.domain.refusals import Refusal, RefusalReason
 from kexbench.domain.runs import Run, RunState
 from kexbench.store.port import RunProgress
+
+Control = Literal["cancel", "resume"]
+"""What may be asked of a run that was queued."""
 
 
 def controls_of(run: Run, progress: RunProgress) -> list[Control]:
@@ -16,8 +17,8 @@ def controls_of(run: Run, progress: RunProgress) -> list[Control]:
     return [control for control in get_args(Control) if refusal(control, run, progress) is None]
 
 
-def refusal(control: Control, run: Run, progress: RunProgress) -> ProblemError | None:
-    """The 409 problem that says why not; None where it is done."""
+def refusal(control: Control, run: Run, progress: RunProgress) -> Refusal | None:
+    """Why not; None where it is done."""
     name, state = f"run {run.run_id}", progress.event.state
     if run.host is not None and not run.was_queued:
         remedy = f"there: kexbench run --resume {run.run_id}" if control == "resume" else "there: Ctrl-C"
@@ -31,5 +32,5 @@ def refusal(control: Control, run: Run, progress: RunProgress) -> ProblemError |
     return None
 
 
-def _conflict(detail: str, remedy: str | None = None) -> ProblemError:
-    return ProblemError(HTTPStatus.CONFLICT, detail, remedy)
+def _conflict(detail: str, remedy: str | None = None) -> Refusal:
+    return Refusal(RefusalReason.CONFLICT, detail, remedy)

@@ -4,9 +4,9 @@ the histories that a run went on with."""
 from collections.abc import Iterator
 from typing import cast
 
-from kexbench.api.judging import HostCase
+from kexbench.alerts.judging import HostCase
+from kexbench.alerts.screening import Upgrade
 from kexbench.api.levels import changes_of, lines_of
-from kexbench.api.screening import Upgrade
 from kexbench.domain.kits import Library
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric

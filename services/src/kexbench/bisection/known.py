@@ -7,8 +7,7 @@ from itertools import count
 
 from kexbench.analysis.bisect import Next, most_builds, next_step
 from kexbench.analysis.bisect_notes import METRIC, Notes
-from kexbench.api.bisection_models import BisectionState
-from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line
+from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, BisectionState, Line
 from kexbench.domain.runs import Run, RunState
 from kexbench.store.port import RunProgress, Selection, Store
 

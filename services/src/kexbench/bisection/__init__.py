@@ -1,0 +1,1 @@
+"""The search for the commit of a library that changed what handshakes cost, as a question and its runs."""

@@ -1,0 +1,1 @@
+"""Runs that wait for their turn: planned, announced, claimed, and asked to end."""

@@ -1,0 +1,52 @@
+"""Runs of schedules, each begun once for its time."""
+
+from datetime import UTC, datetime, timedelta
+
+from kexbench.domain.canonical import content_hash
+from kexbench.domain.refusals import Refusal, RefusalReason
+from kexbench.domain.runs import Trigger
+from kexbench.domain.schedules import Schedule, ScheduledRun
+from kexbench.queue.runs import one_at_a_time, planned, queue_run
+from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.store.port import Store
+
+_TICK = timedelta(milliseconds=1)
+"""As fine as the store's times are."""
+
+
+def begin_run(store: Store, supplies: Supplies | LocalSupplies, name: str, time: str) -> ScheduledRun:
+    """Raises a Refusal where there is no such schedule, or where its spec has faults by now."""
+    run_id = f"once-{content_hash(['schedule', name, time], length=20)}"
+    with one_at_a_time:
+        if store.run(run_id):
+            return ScheduledRun(run_id=run_id, begun=True)
+        schedule = newest_schedule(store, name)
+        if schedule is None or schedule.removed:
+            raise unknown_schedule(name)
+        if still_open := _open_run(store, name):
+            return ScheduledRun(run_id=still_open, begun=False)
+        plan = planned(supplies, schedule.spec_text, f"schedule {name}")
+        queue_run(store, run_id, Trigger.SCHEDULE, schedule.spec_text, plan, f"schedule {name}, {time}")
+    return ScheduledRun(run_id=run_id, begun=True)
+
+
+def newest_schedule(store: Store, name: str) -> Schedule | None:
+    return next((schedule for schedule in store.schedules() if schedule.name == name), None)
+
+
+def changed_after(known: Schedule | None) -> datetime:
+    """Now, and behind what is known even where the clock was set back: the newest change counts."""
+    now = datetime.now(UTC)
+    return max(now, known.changed_at + _TICK) if known else now
+
+
+def _open_run(store: Store, name: str) -> str | None:
+    for run_id in store.open_runs():
+        run = store.run(run_id)
+        if run and run.trigger is Trigger.SCHEDULE and run.plan.spec_name == name:
+            return run_id
+    return None
+
+
+def unknown_schedule(name: str) -> Refusal:
+    return Refusal(RefusalReason.MISSING, f"there is no schedule {name}", "GET /api/v1/schedules lists them")
