@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from kexbench.alerts import analyst
 from kexbench.alerts.replaying import replay
 from kexbench.alerts.screening import Upgrade, upgrades_of_run
 from kexbench.domain.alerts import AlertAction, AlertKind
@@ -302,9 +301,9 @@ def test_a_run_that_cannot_be_judged_holds_up_no_other(
         return known(store, run_id)
 
     monkeypatch.setattr(analyst, "upgrades_of_run", of_one)
-    analyst = lab.analyst()
+    faulty = lab.analyst()
     for _ in range(2):
-        analyst.advance()
+        faulty.advance()
     assert lab.upgrades(sound)[0].outcome == "confirming"
     assert lab.store.judgement(broken.run_id) is None
     assert [record.message for record in caplog.records] == [f"run {broken.run_id} cannot be judged"]

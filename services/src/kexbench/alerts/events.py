@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
-from kexbench.domain.alerts import ANALYST, AlertAction, AlertEvent, Cause, Finding
+from kexbench.domain.alerts import ANALYST, Alert, AlertAction, AlertEvent, Cause, Finding, alert_of
 from kexbench.domain.moments import Moment
 from kexbench.store.port import Store
 

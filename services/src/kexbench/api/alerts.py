@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import ValidationError
 
-from kexbench.alerts.events import add_event, event_words, next_event
+from kexbench.alerts.events import add_event, alerts_of, event_words, next_event
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, AlertSummary, JudgementPage
 from kexbench.api.dependencies import TheStore

@@ -19,6 +19,16 @@ from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Purpose, Run, RunState, Trigger
 from kexbench.queue.controls import Control, refusal
+from kexbench.queue.runs import (
+    ask_for_end,
+    one_architecture,
+    one_at_a_time,
+    planned,
+    queue_run,
+    record,
+    state_of,
+    supplied,
+)
 from kexbench.store.port import RunProgress, Store
 
 _IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
@@ -38,7 +48,7 @@ def submit_run(
 ) -> RunSummary:
     """Plan a spec and queue a run of it. A spec with faults is a 422 problem that names them all with their places."""
     admit(caller, "submitter")
-    plan = planned(supplies, wanted)
+    plan = planned(supplies, wanted.spec_text, wanted.spec_file)
     run_id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     if idempotency_key is not None:
         run_id = f"once-{content_hash([caller.name, idempotency_key], length=20)}"
@@ -111,8 +121,8 @@ def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id:
     with one_at_a_time:
         run = known_run(store, run_id)
         if not run.is_started:
-            store.add_run(_supplied(supplies, run))
-        if _state(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
+            store.add_run(supplied(supplies, run))
+        if state_of(store, run_id) in (RunState.QUEUED, RunState.BUILDING):
             record(store, run_id, RunState.RUNNING, "")
 
 

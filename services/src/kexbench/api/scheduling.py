@@ -16,6 +16,7 @@ from kexbench.domain.schedules import Schedule, ScheduledRun
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.schedule import read_schedule
 from kexbench.queue.runs import one_at_a_time, planned
+from kexbench.queue.schedules import begin_run, changed_after, newest_schedule, unknown_schedule
 
 router = APIRouter(route_class=CountedRoute, tags=["schedules"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
