@@ -32,6 +32,7 @@ from kexbench.queue.runs import as_queued, claim, record, stirred
 from kexbench.queue.schedules import begin_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.service import ServiceUnavailable
+from kexbench.domain.refusals import Refusal
 from kexbench.store.port import OpenRunRow, Store, StoreError
 from kexbench.wiring import Installation
 
@@ -227,7 +228,7 @@ class Measurer:
                 continue
             try:
                 begin_run(self._store, self._supplies, schedule.name, f"{time:%Y-%m-%dT%H:%M:%SZ}")
-            except ProblemError as error:
+            except Refusal as error:
                 self._refused[schedule.name] = time
                 self._say(f"schedule {schedule.name}: no run of {time}: {error.detail}")
 

@@ -34,7 +34,7 @@ from kexbench.store.port import Store, StoreAway
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
-    from kexbench.api.dependencies import LocalSupplies, Supplies
+    from kexbench.queue.supplies import LocalSupplies, Supplies
     from kexbench.api.webhooks import Doorbell
     from kexbench.notify.port import Channel
 
@@ -117,7 +117,7 @@ class Installation:
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
         """What runs that are queued are given. Raises DocumentError for wrong pools."""
-        from kexbench.api.dependencies import LocalSupplies, Supplies
+        from kexbench.queue.supplies import LocalSupplies, Supplies
         from kexbench.kits.depot import Depot
 
         if self.settings.access == "local":

@@ -18,6 +18,7 @@ from kexbench.planning.compose import spec_text
 from kexbench.planning.confirmation import ConfirmingRun, confirming_run_id
 from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.domain.refusals import Refusal
 from kexbench.store.port import EndedRunRow, RunProgress, Store
 
 
@@ -94,7 +95,7 @@ def _asked(
     text = spec_text(wanted.wish)
     try:
         plan = planned_wish(supplies, wanted.wish, wanted.catalogue_text)
-    except ProblemError as error:
+    except Refusal as error:
         return judged.model_copy(update={"outcome": "cannot confirm", "detail": error.detail})
     with one_at_a_time:
         if store.run(run_id) is None:

@@ -22,6 +22,7 @@ from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.domain.refusals import Refusal
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["commits"], responses=uploads.responses)
@@ -104,7 +105,7 @@ def planned_or_faults(
             one_architecture(supplies, plan)
     except DocumentError as error:
         return faults_of(error)
-    except ProblemError as error:
+    except Refusal as error:
         return (f"{path}:1:1: {error.detail}" + (f"; {error.remedy}" if error.remedy else ""),)
     return plan
 

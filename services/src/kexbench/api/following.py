@@ -21,6 +21,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
 from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.domain.refusals import Refusal
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["following"], responses=uploads.responses)
@@ -72,7 +73,7 @@ def begin_followed(store: Store, supplies: Supplies | LocalSupplies, asked: Foll
                 plan = _planned(supplies, asked.spec_text, following.path, asked.catalogue_text, references)
             except DocumentError as error:
                 return check.model_copy(update={"faults": faults_of(error)})
-            except ProblemError as error:
+            except Refusal as error:
                 return check.model_copy(update={"faults": (f"{following.path}:1:1: {error.detail}",)})
             branch = following.branch
             detail = f"{branch.library} {branch.branch}, commit {asked.commit.hash[:12]}: {asked.commit.subject}"

@@ -17,6 +17,7 @@ from kexbench.planning.bisection import BisectionRun
 from kexbench.planning.compose import spec_text
 from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run, stirred
 from kexbench.queue.supplies import LocalSupplies, Supplies
+from kexbench.domain.refusals import Refusal
 from kexbench.store.port import Store
 
 _TICK = timedelta(milliseconds=1)
@@ -83,7 +84,7 @@ def _queue(store: Store, supplies: Supplies | LocalSupplies, known: Known, notes
     )
     try:
         plan = planned_wish(supplies, run.wish, run.catalogue_text)
-    except ProblemError as error:
+    except Refusal as error:
         add_event(store, known, BisectionEventKind.WAITS, error.detail)
         return
     detail = f"run {number} of bisection {bisection.bisection_id}"
