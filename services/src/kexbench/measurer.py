@@ -13,7 +13,6 @@ from threading import Event
 
 from kexbench.alerts.analyst import Analyst
 from kexbench.api.gate import Reading
-from kexbench.api.problems import ProblemError
 from kexbench.api.troubles import Troubles, reason_of
 from kexbench.bisection.advancing import advance, give_up_line, keep_line
 from kexbench.bisection.known import known_of
@@ -21,6 +20,7 @@ from kexbench.client import ApiError, deliver_run
 from kexbench.domain.bisections import Line
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pools import LOCAL
+from kexbench.domain.refusals import Refusal
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.execution.measuring import INTERRUPTED, MeasuringProcess
 from kexbench.kits import KitError
@@ -32,7 +32,6 @@ from kexbench.queue.runs import as_queued, claim, record, stirred
 from kexbench.queue.schedules import begin_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.service import ServiceUnavailable
-from kexbench.domain.refusals import Refusal
 from kexbench.store.port import OpenRunRow, Store, StoreError
 from kexbench.wiring import Installation
 

@@ -34,9 +34,9 @@ from kexbench.store.port import Store, StoreAway
 
 if TYPE_CHECKING:
     from kexbench.api.access import Gatekeeper
-    from kexbench.queue.supplies import LocalSupplies, Supplies
     from kexbench.api.webhooks import Doorbell
     from kexbench.notify.port import Channel
+    from kexbench.queue.supplies import LocalSupplies, Supplies
 
 STORE_PATIENCE_S = 300.0
 
@@ -117,8 +117,8 @@ class Installation:
 
     def supplies(self, store: Store) -> Supplies | LocalSupplies:
         """What runs that are queued are given. Raises DocumentError for wrong pools."""
-        from kexbench.queue.supplies import LocalSupplies, Supplies
         from kexbench.kits.depot import Depot
+        from kexbench.queue.supplies import LocalSupplies, Supplies
 
         if self.settings.access == "local":
             return LocalSupplies(partial(self._planned_here, store))

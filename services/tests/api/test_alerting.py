@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from kexbench.alerts import analyst
 from kexbench.alerts.replaying import replay
 from kexbench.alerts.screening import Upgrade, upgrades_of_run
 from kexbench.domain.alerts import AlertAction, AlertKind

@@ -8,17 +8,16 @@ from kexbench.alerts.judging import HostCase, JudgedCells, alert_cells, answered
 from kexbench.alerts.screening import Upgrade, cells_between
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.api.problems import ProblemError
 from kexbench.domain.alerts import AlertRule, Finding
 from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.refusals import Refusal
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.planning.compose import spec_text
 from kexbench.planning.confirmation import ConfirmingRun, confirming_run_id
 from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.domain.refusals import Refusal
 from kexbench.store.port import EndedRunRow, RunProgress, Store
 
 

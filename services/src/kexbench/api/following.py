@@ -15,13 +15,13 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Check, Reason
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.plans import Plan
+from kexbench.domain.refusals import Refusal
 from kexbench.domain.runs import Trigger
 from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
 from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.domain.refusals import Refusal
 from kexbench.store.port import Store
 
 router = APIRouter(route_class=CountedRoute, tags=["following"], responses=uploads.responses)

@@ -9,15 +9,14 @@ from datetime import UTC, datetime, timedelta
 from kexbench.analysis.bisect import Found, Try
 from kexbench.analysis.bisect_answer import answer
 from kexbench.analysis.bisect_notes import Notes, NotMeasured
-from kexbench.api.problems import ProblemError
 from kexbench.bisection.known import Known, builds_of, known_of, next_of, notes_of
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, Line, Outcome, WantedLine
+from kexbench.domain.refusals import Refusal
 from kexbench.domain.runs import Trigger
 from kexbench.planning.bisection import BisectionRun
 from kexbench.planning.compose import spec_text
 from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run, stirred
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.domain.refusals import Refusal
 from kexbench.store.port import Store
 
 _TICK = timedelta(milliseconds=1)
