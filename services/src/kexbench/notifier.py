@@ -12,6 +12,7 @@ from kexbench.api.notifications import next_message, note_sending
 from kexbench.api.problems import ProblemError
 from kexbench.api.troubles import Troubles
 from kexbench.domain.notifications import SAID_MAX, ChannelRule, Sending, SendingState
+from kexbench.domain.refusals import Refusal
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
 from kexbench.store.port import Store, StoreError
@@ -170,5 +171,5 @@ def _telling() -> Iterator[None]:
         yield
     except (Refused, Unreachable) as error:
         raise ControlError(f"the API: {error}") from error
-    except (StoreError, ProblemError) as error:
+    except (StoreError, ProblemError, Refusal) as error:
         raise ControlError(str(error)) from error

@@ -15,6 +15,7 @@ from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
+from kexbench.domain.refusals import Refusal
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store, StoreError
@@ -193,5 +194,5 @@ def _telling() -> Iterator[None]:
         yield
     except (Refused, Unreachable) as error:
         raise ControlError(f"the API: {error}") from error
-    except (StoreError, ProblemError) as error:
+    except (StoreError, ProblemError, Refusal) as error:
         raise ControlError(str(error)) from error
