@@ -10,8 +10,8 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
-from kexbench.api.upgrade_data import cells_of_upgrade
+from kexbench.comparison.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
+from kexbench.comparison.upgrade_data import cells_of_upgrade
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run

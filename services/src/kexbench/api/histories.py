@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import cast
 
 from kexbench.api.judging import HostCase
-from kexbench.api.levels import changes_of, lines_of
 from kexbench.api.screening import Upgrade
+from kexbench.comparison.levels import changes_of, lines_of
 from kexbench.domain.kits import Library
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric

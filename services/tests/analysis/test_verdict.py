@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.moves import LogMove, Pair, Sample, moderated, moves
-from kexbench.analysis.upgrade import ONE_JOB, judge, moved_side
+from kexbench.analysis.verdict import ONE_JOB, judge, moved_side
 from kexbench.domain.cases import Case
 from kexbench.domain.upgrades import Move, UpgradeCell
 from tests.analysis.matrices import MATRIX, a_cell, a_matrix
