@@ -80,6 +80,7 @@ CHANGE = Change(
     against=BEFORE.subject,
     **SIDES["both"].model_dump(),
     paired=True,
+    resolves=0.004,
     warnings=["different build profile"],
     components=ALONG,
     client=SIDES["client"],

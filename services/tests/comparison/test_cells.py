@@ -1,6 +1,6 @@
 """Which number a cell is compared with, and what travels along."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
@@ -37,6 +37,13 @@ CASE = a_plan().case(RSA)
 
 
 KIND = HostKindRow("local", "CPU")
+DAY = timedelta(days=1)
+
+
+def appearance(
+    subject: str, run: str, *, case: Case = CASE, at: datetime = NOON, units: Iterable[str] = "abc"
+) -> AppearanceRow:
+    return AppearanceRow(case, subject, KIND.pool, KIND.cpu_model, run, at, frozenset(units))
 
 
 @dataclass(frozen=True)
@@ -55,13 +62,8 @@ class Rows:
         for row in self.samples(selection):
             units.setdefault((row.case, row.subject.name, row.run_id), []).append(row)
         return [
-            AppearanceRow(
-                case,
-                name,
-                *vars(KIND).values(),
-                run_id,
-                max(row.measured_at for row in rows),
-                {row.unit for row in rows},
+            appearance(
+                name, run_id, case=case, at=max(row.measured_at for row in rows), units={row.unit for row in rows}
             )
             for (case, name, run_id), rows in units.items()
         ]
@@ -396,23 +398,27 @@ def test_runs_of_another_harness_are_marked() -> None:
     assert change.warnings == [THROUGH.format(subject=THE_SENTINEL), DIFFERENT_HARNESS]
 
 
-def appearance(subject: SubjectRow, run: str, *, day: int = 0, units: str = "abc") -> AppearanceRow:
-    return AppearanceRow(CASE, subject.name, "local", "CPU", run, NOON + timedelta(days=day), frozenset(units))
-
-
 def test_the_newest_run_that_interleaved_two_subjects_speaks_for_both() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
 
     def best(*rows: AppearanceRow) -> tuple[str, str] | None:
         return best_runs(rows, new.name, old.name)
 
-    both = [appearance(old, "both"), appearance(new, "both")]
-    blocks = [appearance(old, "blocks", day=1, units="abc"), appearance(new, "blocks", day=1, units="xyz")]
-    few = [appearance(old, "few", day=2, units="ab"), appearance(new, "few", day=2, units="ab")]
-    alone = [appearance(old, "old", day=3), appearance(new, "new", day=4)]
+    both = [appearance(old.name, "both"), appearance(new.name, "both")]
+    blocks = [
+        appearance(old.name, "blocks", at=NOON + 1 * DAY, units="abc"),
+        appearance(new.name, "blocks", at=NOON + 1 * DAY, units="xyz"),
+    ]
+    few = [
+        appearance(old.name, "few", at=NOON + 2 * DAY, units="ab"),
+        appearance(new.name, "few", at=NOON + 2 * DAY, units="ab"),
+    ]
+    alone = [appearance(old.name, "old", at=NOON + 3 * DAY), appearance(new.name, "new", at=NOON + 4 * DAY)]
     assert best(*both, *blocks, *few, *alone) == ("both", "both")
     assert best(*blocks, *few, *alone) == ("blocks", "blocks")
     assert best(*few, *alone) == ("new", "old")
     assert best(*few) == ("few", "few")
-    assert best(*both, appearance(old, "later", day=9), appearance(new, "later", day=9)) == ("later", "later")
+    assert best(
+        *both, appearance(old.name, "later", at=NOON + 9 * DAY), appearance(new.name, "later", at=NOON + 9 * DAY)
+    ) == ("later", "later")
     assert best(alone[0]) is best() is None

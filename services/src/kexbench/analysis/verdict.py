@@ -88,8 +88,7 @@ def judge_pairs(
     judged = {}
     for (place, move), q in zip(found.items(), rates.tolist(), strict=True):
         resolves = max(floors.get(place, 0.0), detectable_change(move.error, move.test_freedom))
-        moved = has_moved(move, q, FALSE_DISCOVERIES, max(relevant, resolves))
-        judged[place] = Judged(move, q, resolves, _verdict(move, relevant, moved=moved))
+        judged[place] = Judged(move, q, resolves, verdict_of(move, q, resolves, relevant))
     return judged
 
 
@@ -98,9 +97,9 @@ def has_moved(move: LogMove, chance: float, most: float, least: float) -> bool:
     return chance <= most and float(abs(np.expm1(move.centre))) >= least
 
 
-def _verdict(move: LogMove, relevant: float, *, moved: bool) -> CellVerdict:
+def verdict_of(move: LogMove, q: float, resolves: float, relevant: float) -> CellVerdict:
     low, high = np.exp(move.bounds())
-    if moved:
+    if has_moved(move, q, FALSE_DISCOVERIES, max(relevant, resolves)):
         return "more" if move.centre > 0 else "less"
     return "same" if low >= 1 - relevant and high <= 1 + relevant else "unresolved"
 
