@@ -23,7 +23,7 @@ from kexbench.analysis.moderation import moderate
 from kexbench.analysis.moves import OUTLYING, LogMove, Pair, Sample, moderated, moves
 from kexbench.analysis.resampling import wilson
 from kexbench.analysis.rounds import Vector, by_round
-from kexbench.analysis.upgrade import CellData, judge
+from kexbench.analysis.verdict import CellData, judge
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.domain.upgrades import UpgradeCell
 

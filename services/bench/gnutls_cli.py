@@ -25,7 +25,7 @@ import numpy as np
 from bench.gnutls_certificates import setting_with
 from bench.lab import BenchError, Lab, Scale
 from bench.peers import Peer
-from kexbench.analysis.estimates import RatioEstimate, trimmed_interval, verdict
+from kexbench.analysis.estimates import RatioEstimate, trimmed_interval
 from kexbench.analysis.rounds import Vector
 from kexbench.domain.cases import Case, KeyExchange, Protocol
 from kexbench.runner.party import Party, Setting
@@ -97,7 +97,7 @@ def compare_with_gnutls_cli(lab: Lab, scale: Scale) -> Iterator[Peer]:
 
 def _ratio(logs: Vector) -> RatioEstimate:
     centre, low, high = (math.exp(value) for value in trimmed_interval(logs))
-    return RatioEstimate(centre, low, high, paired=True, verdict=verdict(centre, low, high))
+    return RatioEstimate(centre, low, high, paired=True)
 
 
 def _round(lab: Lab, program: Path, folder: Path) -> Iterator[tuple[Section, tuple[float, ...]]]:

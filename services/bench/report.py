@@ -132,8 +132,6 @@ def _cause(result: Built) -> str:
 
 
 def _percent(ratio: RatioEstimate) -> str:
-    if ratio.low is None or ratio.high is None:
-        return f"{ratio.ratio - 1:+.1%}"
     return f"{ratio.ratio - 1:+.1%} [{ratio.low - 1:+.1%}, {ratio.high - 1:+.1%}]"
 
 
@@ -255,14 +253,12 @@ def between(found: MedianEstimate) -> str:
 
 def share(found: RatioEstimate) -> str:
     """`+0.12% [-0.05%, +0.29%]`."""
-    if found.low is None or found.high is None:
-        return f"{found.ratio - 1:+.2%}"
     return f"{found.ratio - 1:+.2%} [{found.low - 1:+.2%}, {found.high - 1:+.2%}]"
 
 
 def ratio(peer: Peer) -> str:
     found = peer.ratio
-    if found is None or found.low is None or found.high is None:
+    if found is None:
         return f"{peer.ours_ns / peer.theirs_ns:.3f}"
     return f"{found.ratio:.3f} [{found.low:.3f}, {found.high:.3f}]"
 

@@ -16,13 +16,14 @@ from kexbench.analysis import bisect, changepoints, changepoints_fit, changepoin
 from kexbench.analysis import changepoints_screen as screen
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.discovery import FALSE_DISCOVERIES
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT, TRIM, estimate_median, trimmed_freedom
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, TRIM, estimate_median, trimmed_freedom
 from kexbench.api import notifications
 from kexbench.domain.alerts import AlertRule
 from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, THREADS_MAX
 from kexbench.domain.dimensions import RSA_BITS_MAX, RSA_BITS_MIN
 from kexbench.domain.hosts import IDLE_SIBLING
 from kexbench.domain.plans import BATCH_NS, BATCHES
+from kexbench.domain.verdicts import RELEVANT
 from kexbench.forges.github import GitHub
 from kexbench.forges.gitlab import DESCRIPTION_MAX
 from kexbench.kits.build_nettle import NETTLE

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.moves import moves, pair
 from kexbench.analysis.rounds import Batches, Vector, medians
+from kexbench.domain.verdicts import RELEVANT
 
 
 @dataclass(frozen=True)

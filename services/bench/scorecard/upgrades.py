@@ -12,7 +12,7 @@ from bench.scorecard.pool import AGAIN, PLAIN, STEPS, Pool, burned
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.resampling import Places, Rejections, partition, resampled
 from kexbench.analysis.rounds import Batches
-from kexbench.analysis.upgrade import CellData, judge
+from kexbench.analysis.verdict import CellData, judge
 from kexbench.domain.cases import Case
 from kexbench.domain.scorecard import ScorecardCell, ScorecardRow, ScorecardTable
 from kexbench.domain.upgrades import Side, UpgradeCell

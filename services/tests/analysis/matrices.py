@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from kexbench.analysis.rounds import medians
-from kexbench.analysis.upgrade import CellData
+from kexbench.analysis.verdict import CellData
 from kexbench.domain.cases import Case, KeyExchange, Protocol, Resumption
 from kexbench.domain.upgrades import Side, UpgradeEnd
 

@@ -6,7 +6,7 @@ import pytest
 
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.analysis.upgrade import CellData, judge
+from kexbench.analysis.verdict import CellData, judge
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import RSA_KEYS, Resumption
 from kexbench.domain.upgrades import Factor

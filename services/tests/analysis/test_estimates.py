@@ -8,7 +8,7 @@ import scipy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kexbench.analysis.estimates import RatioEstimate, compare, estimate_median, verdict
+from kexbench.analysis.estimates import RatioEstimate, compare, estimate_median
 from kexbench.analysis.rounds import Batches
 
 costs = st.floats(1, 1e9)
@@ -64,7 +64,6 @@ def test_three_shared_invocations_are_compared_in_pairs() -> None:
     found = compared(numbered([110, 220, 440]), against)
     assert found.paired
     assert [found.low, found.ratio, found.high] == pytest.approx([1.1, 1.1, 1.1])
-    assert found.verdict == "more"
 
 
 def test_only_shared_invocations_count_where_there_are_enough() -> None:
@@ -103,16 +102,8 @@ def test_an_unpaired_ratio_turned_round_is_its_inverse(first: list[float], secon
 
 def assert_inverse(there: RatioEstimate, back: RatioEstimate, *, paired: bool) -> None:
     assert there.paired is back.paired is paired
-    assert there.low is not None
-    assert there.high is not None
-    assert back.low is not None
-    assert back.high is not None
     assert there.ratio * back.ratio == pytest.approx(1)
     assert np.log([there.low, there.high]) == pytest.approx(-np.log([back.high, back.low]), abs=1e-6)
-    turned = {"more": "less", "less": "more"}
-    near = [abs(bound - edge) for bound in (there.low, there.ratio, there.high) for edge in (0.995, 1, 1.005)]
-    if min(near) > 1e-2:  # at the very edges 0.5% more is not the inverse of 0.5% less
-        assert back.verdict == turned.get(there.verdict, there.verdict)
 
 
 @given(pairs, st.floats(0.001, 1000), st.booleans())
@@ -151,8 +142,6 @@ def test_a_paired_interval_worked_by_hand() -> None:
     """Log ratios -9, 1, 2, 3, 9: one cut at each end, kept 1, 2, 3, winsorised 1, 1, 2, 3, 3 with
     sum of squares 4; freedom 2 (1 - 0.72 / 5) = 1.712; 5.07646 (t, 1.712 degrees) times sqrt(4 / 6) is 4.14491."""
     found = compared(numbered(np.exp([3.0, -9, 9, 1, 2]).tolist()), numbered([1] * 5))
-    assert found.low is not None
-    assert found.high is not None
     assert np.log([found.low, found.ratio, found.high]) == pytest.approx([2 - 4.14491, 2, 2 + 4.14491], abs=1e-4)
 
 
@@ -167,8 +156,6 @@ def test_an_unpaired_interval_is_that_of_welchs_test() -> None:
     first, second = random.lognormal(0, 0.1, 7), random.lognormal(0.2, 0.3, 12)
     found = compared(numbered(first.tolist(), "a"), numbered(second.tolist(), "b"))
     expected = scipy.stats.ttest_ind(np.log(first), np.log(second), equal_var=False).confidence_interval(0.95)
-    assert found.low is not None
-    assert found.high is not None
     # scipy has the degrees of freedom to a lower order.
     assert np.log([found.low, found.high]) == pytest.approx([expected.low, expected.high], abs=2e-3)
     assert np.log(found.ratio) == pytest.approx(np.log(first).mean() - np.log(second).mean())
@@ -177,8 +164,6 @@ def test_an_unpaired_interval_is_that_of_welchs_test() -> None:
 def test_an_unpaired_interval_worked_by_hand() -> None:
     """Both lists have variance 1, so the error is the root of 2/3, with 8 degrees of freedom: 2.30600 times 0.81650."""
     found = compared(numbered(np.exp([4.0, 5, 6]).tolist(), "a"), numbered(np.exp([-1.0, 0, 1]).tolist(), "b"))
-    assert found.low is not None
-    assert found.high is not None
     assert np.log([found.low, found.ratio, found.high]) == pytest.approx([5 - 1.88284, 5, 5 + 1.88284], abs=1e-4)
 
 
@@ -186,53 +171,25 @@ def test_an_unpaired_interval_worked_by_hand() -> None:
 def test_constants_are_compared_without_any_doubt(other: str) -> None:
     found = compared(numbered([3.0] * 4), numbered([2.0] * 4, other))
     assert [found.low, found.ratio, found.high] == pytest.approx([1.5, 1.5, 1.5])
-    assert compared(numbered([2.0] * 4), numbered([2.0] * 4, other)).verdict == "same"
 
 
 def test_a_constant_beside_a_varying_vector_is_compared_without_warnings() -> None:
     found = compared(numbered([2.0, 2.0, 2.0], "a"), numbered([2.0, 2.1, 2.2], "b"))
-    assert found.low is not None
     assert found.low < found.ratio < 1
-
-
-@pytest.mark.parametrize(
-    ("ratio", "low", "high", "word"),
-    [
-        (1.02, 1.01, 1.03, "more"),
-        (1.005, 1.0000001, 1.01, "more"),
-        (1.005, 1.0, 1.01, "unresolved"),
-        (1.0049, 1.001, 1.009, "unresolved"),
-        (0.98, 0.97, 0.99, "less"),
-        (0.995, 0.99, 0.9999999, "less"),
-        (0.995, 0.99, 1.0, "unresolved"),
-        (0.9951, 0.991, 0.999, "unresolved"),
-        (1.0, 0.995, 1.005, "same"),
-        (1.003, 1.002, 1.004, "same"),
-        (1.0, 0.9949, 1.005, "unresolved"),
-        (1.0, 0.995, 1.0051, "unresolved"),
-        (1.2, 0.9, 1.5, "unresolved"),
-    ],
-)
-def test_a_verdict_needs_both_surety_and_size(ratio: float, low: float, high: float, word: str) -> None:
-    assert verdict(ratio, low, high) == word
 
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_intervals_hold_the_truth_about_as_often_as_they_claim(paired: bool) -> None:
     """Ten invocations of 2% noise and a shared 10% drift, 600 times: the interval should miss in 5%."""
     random = np.random.default_rng(3)
-    truth, runs, missed, wrong = 1.03, 600, 0, 0
+    truth, runs, missed = 1.03, 600, 0
     for _ in range(runs):
         drift = random.normal(0, 0.1 if paired else 0.0, 10)
         against = np.exp(drift + random.normal(0, 0.02, 10))
         subject = truth * np.exp(drift + random.normal(0, 0.02, 10))
         found = compared(numbered(subject.tolist()), numbered(against.tolist(), "" if paired else "x"))
-        assert found.low is not None
-        assert found.high is not None
         missed += not found.low <= truth <= found.high
-        wrong += found.verdict in ("less", "same")
     assert 0.02 < missed / runs < 0.09
-    assert wrong / runs < 0.01
 
 
 def test_a_median_interval_holds_the_truth_at_least_as_often_as_it_claims() -> None:

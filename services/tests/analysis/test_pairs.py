@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from kexbench.analysis.detectable import smallest_detectable_change
-from kexbench.analysis.pairs import batches_of, pair_verdict, without_sides
+from kexbench.analysis.pairs import batches_of, cell_of, without_sides
+from kexbench.analysis.verdict import judge
 from kexbench.domain.samples import Invocation, Metric
-from tests.builders import ECDSA, RSA, SPEC, a_run, an_invocation, an_outcome
+from kexbench.domain.upgrades import UpgradeCell
+from tests.builders import ECDSA, RSA, SPEC, a_plan, a_run, an_invocation, an_outcome
 
 ONE, TWO = "fake@1.0", "fake@1.1"
 COUNT = 20
@@ -24,6 +26,11 @@ def invocations(ratio: float, *, noise: float = 0.002, case_id: str = RSA) -> li
     return found
 
 
+def judged(found: list[Invocation], case_id: str = RSA) -> UpgradeCell:
+    """The second against the first."""
+    return judge([cell_of(found, a_plan().case(case_id), ONE, TWO)])[0]
+
+
 @pytest.mark.parametrize(
     ("ratio", "noise", "verdict"),
     [
@@ -34,79 +41,57 @@ def invocations(ratio: float, *, noise: float = 0.002, case_id: str = RSA) -> li
     ],
 )
 def test_a_planted_ratio_has_its_verdict_whatever_the_machine_does(ratio: float, noise: float, verdict: str) -> None:
-    found = pair_verdict(invocations(ratio, noise=noise), RSA, TWO, ONE, Metric.CPU_NS)
-    assert found is not None
-    assert found.ratio is not None
-    assert found.ratio.paired
-    assert found.ratio.verdict == verdict
-    assert found.ratio.low is not None
-    assert found.ratio.high is not None
-    assert found.ratio.low < ratio < found.ratio.high
+    found = judged(invocations(ratio, noise=noise))
+    assert found.move is not None
+    assert found.paired
+    assert found.verdict == verdict
+    assert found.move.low < ratio < found.move.high
 
 
-def test_the_ratio_is_the_subjects_to_what_it_is_compared_with() -> None:
+def test_the_ratio_is_the_later_ones_to_the_one_before() -> None:
     run = a_run()
-    found = pair_verdict(
-        [an_invocation(run, n, cpu_ns={ONE: 1000, TWO: [2400, 2500, 9000]}) for n in range(4)],
-        RSA, TWO, ONE, Metric.CPU_NS,
-    )  # fmt: skip
-    assert found is not None
-    assert found.ratio is not None
-    assert (found.subject_ns, found.against_ns, round(found.ratio.ratio, 9)) == (2500, 1000, 2.5)
-    assert found.invocations == 4
+    found = judged([an_invocation(run, n, cpu_ns={ONE: 1000, TWO: [2400, 2500, 9000]}) for n in range(4)])
+    assert found.move is not None
+    assert (round(found.move.ratio, 9), found.invocations) == (2.5, 4)
 
 
-def test_each_metric_and_case_is_compared_apart() -> None:
+def test_each_side_and_case_is_compared_apart() -> None:
     found = invocations(1.02) + invocations(1.1, case_id=ECDSA)
-    rsa, ecdsa = (pair_verdict(found, case_id, TWO, ONE, Metric.SERVER_CPU_NS) for case_id in (RSA, ECDSA))
-    assert rsa is not None
-    assert ecdsa is not None
-    assert rsa.ratio is not None
-    assert ecdsa.ratio is not None
-    assert rsa.ratio.ratio == pytest.approx(1.02, abs=0.005)
-    assert ecdsa.ratio.ratio == pytest.approx(1.1, abs=0.005)
-    assert rsa.subject_ns == pytest.approx(0.75e9 * 1.02, rel=0.1)
-    assert pair_verdict(found, RSA, TWO, ONE, Metric.WALL_NS) is None
+    rsa, ecdsa = (judged(found, case_id) for case_id in (RSA, ECDSA))
+    assert rsa.server is not None
+    assert ecdsa.server is not None
+    assert rsa.server.ratio == pytest.approx(1.02, abs=0.005)
+    assert ecdsa.server.ratio == pytest.approx(1.1, abs=0.005)
 
 
-@pytest.mark.parametrize(("subject", "against"), [("fake@9.9", ONE), (ONE, "fake@9.9")])
-def test_a_subject_without_numbers_is_compared_with_nothing(subject: str, against: str) -> None:
-    assert pair_verdict(invocations(1), RSA, subject, against, Metric.CPU_NS) is None
-    assert pair_verdict([], RSA, subject, against, Metric.CPU_NS) is None
+def test_a_subject_without_numbers_is_compared_with_nothing() -> None:
+    assert (judged([]).move, judged([]).invocations) == (None, 0)
 
 
 def test_invocations_in_which_one_of_them_failed_do_not_count() -> None:
     run = a_run()
     both = [an_invocation(run, n, cpu_ns={ONE: 100, TWO: 200}) for n in range(3)]
     failed = [an_invocation(run, n, cpu_ns={ONE: 900}, outcomes=[an_outcome(TWO)]) for n in (3, 4)]
-    found = pair_verdict(both + failed, RSA, TWO, ONE, Metric.CPU_NS)
-    assert found is not None
-    assert found.ratio is not None
-    assert (found.invocations, round(found.ratio.ratio, 9)) == (3, 2)
+    found = judged(both + failed)
+    assert found.move is not None
+    assert (found.invocations, round(found.move.ratio, 9)) == (3, 2)
 
 
 def test_with_fewer_than_three_common_invocations_there_is_neither_ratio_nor_what_it_resolves() -> None:
     run = a_run()
-    found = pair_verdict(
-        [an_invocation(run, n, cpu_ns={ONE: 100, TWO: 200}) for n in range(2)], RSA, TWO, ONE, Metric.CPU_NS
-    )
-    assert found is not None
-    assert (found.ratio, found.resolves, found.invocations) == (None, None, 2)
+    found = judged([an_invocation(run, n, cpu_ns={ONE: 100, TWO: 200}) for n in range(2)])
+    assert (found.move, found.resolves, found.invocations) == (None, None, 2)
 
 
 def test_a_value_of_zero_has_no_ratio_to_anything() -> None:
     run = a_run()
-    found = pair_verdict(
-        [an_invocation(run, n, cpu_ns={ONE: 0, TWO: 200}) for n in range(4)], RSA, TWO, ONE, Metric.CPU_NS
-    )
-    assert found is not None
-    assert (found.ratio, found.resolves) == (None, None)
+    found = judged([an_invocation(run, n, cpu_ns={ONE: 0, TWO: 200}) for n in range(4)])
+    assert (found.move, found.resolves) == (None, None)
 
 
 def test_what_it_resolves_is_what_as_many_invocations_of_this_noise_detect() -> None:
-    found = pair_verdict(invocations(1.02, noise=0.004), RSA, TWO, ONE, Metric.CPU_NS)
-    assert found is not None
-    assert found.resolves == pytest.approx(smallest_detectable_change(0.004, COUNT), rel=0.4)
+    found = judged(invocations(1.02, noise=0.004))
+    assert found.resolves == pytest.approx(smallest_detectable_change(0.004, COUNT), rel=0.5)
 
 
 def test_invocations_of_two_jobs_are_told_apart() -> None:

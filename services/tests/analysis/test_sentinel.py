@@ -98,14 +98,15 @@ def test_through_the_sentinel_a_slower_host_is_no_slower_library() -> None:
     through = compare(through_sentinel(*later), through_sentinel(*earlier))
     assert plain is not None
     assert through is not None
-    assert plain.verdict == "more"
-    assert (through.verdict, through.paired) == ("same", False)
+    assert plain.low > 1.2
+    assert 0.995 < through.low < through.high < 1.005
+    assert not through.paired
 
 
 def test_through_the_sentinel_a_slower_library_is_seen_on_a_faster_host() -> None:
     found = compare(through_sentinel(*invocations("b", 927, 0.8, 4)), through_sentinel(*invocations("a", 900, 1.0, 3)))
     assert found is not None
-    assert found.verdict == "more"
+    assert found.low > 1.02
     assert found.ratio == pytest.approx(1.03, abs=0.005)
 
 

@@ -10,8 +10,8 @@ import pytest
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX
-from kexbench.api.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
-from kexbench.api.upgrade_data import cells_of_upgrade
+from kexbench.comparison.comparing import DIFFERENT_HARNESS, DIFFERENT_RUN, THE_SENTINEL, THROUGH
+from kexbench.comparison.upgrade_data import cells_of_steps
 from kexbench.domain.kits import KitManifest, Package
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
@@ -19,7 +19,6 @@ from kexbench.domain.samples import Negotiated
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError, Fault
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.store.port import HostKindRow
 from tests.api.conftest import SECRET, ClientOf, assert_problem
 from tests.builders import ECDSA, HOST, NOON, RSA, SPEC, a_kit, a_run, an_invocation, an_outcome
 from tests.stores import add_together
@@ -278,20 +277,19 @@ def test_host_kinds_are_never_mixed_and_can_be_asked_for(client: httpx.Client, e
     only = report(client, cpu_model=HOST.cpu_model, pool="local")["cells"]
     assert [one["cpu_model"] for one in only] == [HOST.cpu_model]
     assert report(client, pool="elsewhere")["cells"] == []
-    kinds = [HostKindRow("local", "Other CPU")]
-    (data,) = cells_of_upgrade(empty_store, "fake", names(empty_store)["1.0"], names(empty_store)["1.1"], kinds=kinds)
-    assert (data.cpu_model, data.run_ids) == ("Other CPU", ("there",))
+    assert only == found["cells"][1:], "judged among all, whatever is shown"
 
 
 def test_of_one_run_alone_nothing_else_is_read(empty_store: ClickHouseStore) -> None:
     measured(empty_store, "old", {ONE: 1.0, TWO: 1.02})
     measured(empty_store, "new", {ONE: 1.0, TWO: 1.0}, day=1)
     named = names(empty_store)
-    found = cells_of_upgrade(empty_store, "fake", named["1.0"], named["1.1"], run_id="old")
+    step = (named["1.0"], named["1.1"])
+    found = cells_of_steps(empty_store, [step], run_id="old")[step]
     assert [one.run_ids for one in found] == [("old",)] * 2
     assert {len(one.before["both"]) for one in found} == {10}
     assert all(key.startswith("old/") for one in found for key in one.after["server"])
-    assert cells_of_upgrade(empty_store, "fake", named["1.0"], named["1.1"], run_id="none") == []
+    assert cells_of_steps(empty_store, [step], run_id="none") == {step: []}
 
 
 def test_a_case_that_one_version_lacks_is_missing_with_the_reason(

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from kexbench.analysis.pairs import cell_of
+from kexbench.analysis.verdict import judge
 from kexbench.cli import compare
 from kexbench.cli.compose import Done
 from kexbench.domain.kits import SubjectRef
@@ -136,10 +138,10 @@ def test_sides_that_preemption_spoilt_are_told_in_their_case_and_below(capsys: p
     done = Done(RunEnd(run, RunState.FINISHED, "", None), found)
     case = run.plan.case(RSA)
     pair = SubjectRef.parse(one), SubjectRef.parse(two)
-    verdicts = {metric: compare._verdicts(done, (case,), pair, metric) for metric in compare.METRICS}
+    judged = judge([cell_of(found, case, one, two)])
     disturbed = {RSA: compare._disturbed(case, done, pair)}
-    compare._print((case,), verdicts, disturbed)
-    compare._explain((case,), done, verdicts[compare.METRICS[0]], disturbed)
+    compare._print(judged, disturbed)
+    compare._explain((case,), done, judged, disturbed)
     told = capsys.readouterr().out
     for side in ("client", "server"):
         assert f"  {side:<12}disturbed\n" in told

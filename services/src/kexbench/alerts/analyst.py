@@ -121,7 +121,7 @@ class Analyst:
             suspected.setdefault(upgrade, {})[cell] = None
         for upgrade, cells in suspected.items():
             before, after = upgrade.before.subject, upgrade.after.subject
-            found = cells_between(self._store, upgrade.library, before, after, relevant, run.run_id)
+            found = cells_between(self._store, before, after, relevant, run.run_id)
             more = dict.fromkeys(map(host_case, found.more())) | cells
             yield judged_upgrade(self._store, self._supplies, watched, upgrade, found, list(more))
 

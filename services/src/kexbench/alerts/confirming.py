@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kexbench.alerts.events import add_finding
-from kexbench.alerts.judging import HostCase, JudgedCells, alert_cells, answered, cause_of, host_case, in_pool
+from kexbench.alerts.judging import HostCase, alert_cells, answered, cause_of, host_case, in_pool
 from kexbench.alerts.screening import Upgrade, cells_between
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
+from kexbench.comparison.upgrade_data import JudgedCells
 from kexbench.domain.alerts import AlertRule, Finding
 from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import SubjectRef
@@ -149,16 +150,17 @@ def settled(
 
 def _decided(store: Store, judgement: Judgement, upgrade: JudgedUpgrade, rule: AlertRule, run_id: str) -> JudgedUpgrade:
     """By the numbers of the confirming run alone."""
-    ends = upgrade.library, upgrade.before.subject, upgrade.after.subject
+    ends = upgrade.before.subject, upgrade.after.subject
     found = cells_between(store, *ends, rule.relevant, run_id=run_id)
     if not any(cell.move for cell in found.judged):
         detail = f"run {run_id} has no numbers of the two: see its page"
         return upgrade.model_copy(update={"outcome": "cannot confirm", "confirmation_run": None, "detail": detail})
-    found = found.only(upgrade.suspected)
+    found = found.where(lambda cell: in_pool(cell.pool, cell.case_id) in upgrade.suspected)
     if not (confirmed := found.more()):
         return upgrade.model_copy(update={"outcome": "not confirmed", "detail": ""})
     screened = cells_between(store, *ends, rule.relevant, run_id=judgement.run_id)
-    whole = found + screened.without({host_case(cell) for cell in found.judged})
+    known = {host_case(cell) for cell in found.judged}
+    whole = found + screened.where(lambda cell: host_case(cell) not in known)
     finding = Finding(
         spec_names=(judgement.spec_name,),
         sentence=sentence(

@@ -3,8 +3,9 @@
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 
-from kexbench.alerts.judging import HostCase, JudgedCells, cause_of, chained, has_recovered, host_case
+from kexbench.alerts.judging import HostCase, cause_of, chained, has_recovered, host_case
 from kexbench.alerts.screening import cells_between
+from kexbench.comparison.upgrade_data import JudgedCells
 from kexbench.domain.alerts import Alert, AlertCell
 from kexbench.domain.hosts import meant_by
 from kexbench.domain.judgements import JudgedUpgrade
@@ -40,7 +41,7 @@ class Moves:
         """Of two subjects, by their names; only where they were `interleaved`, or otherwise too."""
         key = library, before, after
         if key not in self._known:
-            self._known[key] = cells_between(self._store, library, before, after, relevant=0.0)
+            self._known[key] = cells_between(self._store, before, after, relevant=0.0)
         cells = self._known[key].judged
         return {host_case(cell): cell.move for cell in cells if cell.move and (cell.paired or not interleaved)}
 

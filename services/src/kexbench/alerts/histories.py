@@ -6,7 +6,7 @@ from typing import cast
 
 from kexbench.alerts.judging import HostCase
 from kexbench.alerts.screening import Upgrade
-from kexbench.api.levels import changes_of, lines_of
+from kexbench.comparison.levels import changes_of, lines_of
 from kexbench.domain.kits import Library
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric

@@ -2,10 +2,9 @@
 which were confirmed, what the alert is called, and whether a later version recovered."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-from kexbench.analysis.upgrade import CellData, moved_side
+from kexbench.analysis.verdict import moved_side
 from kexbench.domain.alerts import AlertCell, AlertKind, Cause
 from kexbench.domain.judgements import JudgedUpgrade, Judgement
 from kexbench.domain.kits import Library
@@ -13,30 +12,6 @@ from kexbench.domain.upgrades import Move, UpgradeCell, UpgradeEnd
 
 HostCase = tuple[str, str, str]
 """A case on a host kind: its id, the pool, the CPU model."""
-
-
-@dataclass(frozen=True)
-class JudgedCells:
-    """The cells of an upgrade, each with what was judged of it."""
-
-    data: tuple[CellData, ...]
-    judged: tuple[UpgradeCell, ...]
-
-    def __add__(self, other: "JudgedCells") -> "JudgedCells":
-        return JudgedCells(self.data + other.data, self.judged + other.judged)
-
-    def without(self, cells: Collection[HostCase]) -> "JudgedCells":
-        return self._of([place for place, cell in enumerate(self.judged) if host_case(cell) not in cells])
-
-    def only(self, names: Collection[str]) -> "JudgedCells":
-        """Those that were suspected, as `in_pool` names them."""
-        return self._of([at for at, cell in enumerate(self.judged) if in_pool(cell.pool, cell.case_id) in names])
-
-    def _of(self, places: Sequence[int]) -> "JudgedCells":
-        return JudgedCells(tuple(self.data[at] for at in places), tuple(self.judged[at] for at in places))
-
-    def more(self) -> tuple[UpgradeCell, ...]:
-        return tuple(cell for cell in self.judged if cell.verdict == "more")
 
 
 def host_case(cell: UpgradeCell | AlertCell) -> HostCase:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from kexbench.alerts.judging import JudgedCells, in_pool
+from kexbench.alerts.judging import in_pool
 from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
+from kexbench.comparison.upgrade_data import JudgedCells
 from kexbench.domain.judgements import JudgedUpgrade, ReplayedUpgrade, upgrade_key
 from kexbench.domain.runs import Run, RunState
 from kexbench.planning.documents import parse_document
@@ -51,7 +52,7 @@ _JUDGED = (RunState.FINISHED, RunState.FAILED)
 
 def _told(store: Store, run: Run, upgrade: Upgrade, key: str, relevant: float) -> list[ReplayedUpgrade]:
     """Nothing where nothing is suspected."""
-    ends = upgrade.library, upgrade.before.subject, upgrade.after.subject
+    ends = upgrade.before.subject, upgrade.after.subject
     found = cells_between(store, *ends, relevant, run.run_id)
     suspected = {in_pool(cell.pool, cell.case_id) for cell in found.more()}
     if not suspected:

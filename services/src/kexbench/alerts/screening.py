@@ -3,10 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kexbench.alerts.judging import JudgedCells
-from kexbench.analysis.upgrade import judge
-from kexbench.api.upgrade_data import cells_of_upgrade
-from kexbench.api.upgrade_ends import end_of, neighbours
+from kexbench.comparison.upgrade_data import JudgedCells, judged_steps
+from kexbench.comparison.upgrade_ends import end_of, neighbours
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeEnd
@@ -32,12 +30,10 @@ def upgrades_of_run(store: Store, run_id: str) -> list[Upgrade]:
     return [Upgrade.of(pair.library, pair.before, pair.after) for pair in found]
 
 
-def cells_between(
-    store: Store, library: Library, before: str, after: str, relevant: float, run_id: str | None = None
-) -> JudgedCells:
+def cells_between(store: Store, before: str, after: str, relevant: float, run_id: str | None = None) -> JudgedCells:
     """Of two subjects, by their names, all cells; in one run alone, or each in the newest that interleaved both."""
-    data = tuple(cells_of_upgrade(store, library, before, after, run_id=run_id))
-    return JudgedCells(data, judge(data, relevant))
+    step = (before, after)
+    return judged_steps(store, [step], relevant, run_id=run_id)[step]
 
 
 def _is_variant(subject: SubjectRow) -> bool:

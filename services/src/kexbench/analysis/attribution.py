@@ -8,11 +8,12 @@ from math import comb, log
 import numpy as np
 import scipy
 
-from kexbench.analysis.estimates import CONFIDENCE, RELEVANT, Matrix
+from kexbench.analysis.estimates import CONFIDENCE, Matrix
 from kexbench.analysis.rounds import Vector
 from kexbench.analysis.traits import Shared, shared_traits
-from kexbench.analysis.upgrade import CellData, moved_side
+from kexbench.analysis.verdict import CellData, moved_side
 from kexbench.domain.upgrades import Factor, Move, Side, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
 
 MOST_FACTORS = 3
 MIN_ATTRIBUTED = 3

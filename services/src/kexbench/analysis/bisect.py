@@ -22,8 +22,11 @@ import numpy as np
 import scipy
 
 from kexbench.analysis.detectable import ALPHA
-from kexbench.analysis.estimates import RELEVANT, trimmed_means
+from kexbench.analysis.estimates import trimmed_means
+from kexbench.analysis.moves import LogMove
 from kexbench.analysis.rounds import Vector
+from kexbench.analysis.verdict import has_moved
+from kexbench.domain.verdicts import RELEVANT
 
 SURE = 0.99
 """The probability at which the search ends."""
@@ -141,11 +144,8 @@ def most_builds(commits: int) -> int:
 def changes(steps: Sequence[Reading]) -> tuple[bool, ...]:
     """Of each case, whether the ends differ: by as much as any comparison calls a change, and by a test at ALPHA over
     all cases (Bonferroni). One look, at a number of invocations that was fixed before."""
-    share = ALPHA / 2 / len(steps)
-    return tuple(
-        bool(abs(step.centre) > max(np.log1p(RELEVANT), scipy.special.stdtrit(step.freedom, 1 - share) * step.error))
-        for step in steps
-    )
+    found = [LogMove(step.centre, step.error, step.freedom, step.freedom) for step in steps]
+    return tuple(has_moved(step, step.chance, ALPHA / len(steps), RELEVANT) for step in found)
 
 
 def posterior(search: Search) -> Vector:

@@ -25,8 +25,8 @@ from kexbench.analysis.changepoints_screen import (
     without_spikes,
     worth_fitting,
 )
-from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.rounds import Vector
+from kexbench.domain.verdicts import RELEVANT
 
 ANNOTATE, ALERT = 5.5, 7.0
 """How many standard errors a step must be, to be shown in a chart and to raise suspicion."""

@@ -9,7 +9,7 @@ mean over rounds (analysis/rounds.py).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy  # scipy.special alone: scipy.stats has the same functions and takes a second to import
@@ -22,11 +22,8 @@ TRIM = 0.2
 """Share cut from each end of the paired log ratios; fixed in advance for all comparisons."""
 _FREEDOM_LOST = 0.72
 MIN_COMPARED_INVOCATIONS = 3
-RELEVANT = 0.005
-"""Differences below half a percent are not called a change, however sure they are."""
 
 Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
-Verdict = Literal["more", "less", "same", "unresolved"]
 
 
 @dataclass(frozen=True)
@@ -53,10 +50,9 @@ class RatioEstimate:
     """The cost of one subject relative to another: 1.02 is 2% more."""
 
     ratio: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     paired: bool
-    verdict: Verdict
 
 
 def estimate_median(medians: Sequence[float]) -> MedianEstimate:
@@ -141,15 +137,4 @@ def trimmed_interval(logs: Vector) -> tuple[float, float, float]:
 
 def _ratio(centre: float, low: float, high: float, *, paired: bool) -> RatioEstimate:
     ratio, low, high = (float(np.exp(value)) for value in (centre, low, high))
-    return RatioEstimate(ratio, low, high, paired, verdict(ratio, low, high))
-
-
-def verdict(ratio: float, low: float, high: float) -> Verdict:
-    """What an interval of a ratio says, in one word."""
-    if low > 1 and ratio >= 1 + RELEVANT:
-        return "more"
-    if high < 1 and ratio <= 1 - RELEVANT:
-        return "less"
-    if low >= 1 - RELEVANT and high <= 1 + RELEVANT:
-        return "same"
-    return "unresolved"
+    return RatioEstimate(ratio, low, high, paired)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.moves import moves, pair
+from kexbench.analysis.verdict import has_moved
+from kexbench.domain.verdicts import RELEVANT
 
 CHANCE, STRICT_CHANCE = 0.01, 0.001
 """Of p values, two-sided: of 1000 pairs of unchanged lists at most 5 look like a regression, or one of 2000."""
@@ -44,9 +46,9 @@ def compare_lists(a: list[list[float]], b: list[list[float]], paired: bool, stri
     assert found is not None  # nothing but what was checked above would make it None
     move = moves({0: found}, {0: None})[0]
     low, high = move.bounds()
-    ratio = float(np.exp(move.centre))
     relevant, chance = (STRICT_RELEVANT, STRICT_CHANCE) if strict else (RELEVANT, CHANCE)
-    return Compared(ratio, float(np.exp(low)), float(np.exp(high)), ratio >= 1 + relevant and move.chance < chance)
+    regression = move.centre > 0 and has_moved(move, move.chance, chance, relevant)
+    return Compared(float(np.exp(move.centre)), float(np.exp(low)), float(np.exp(high)), regression)
 
 
 def _named(

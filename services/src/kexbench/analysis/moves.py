@@ -193,11 +193,12 @@ def _between_jobs(samples: Sequence[Sample], estimates: Sequence[Estimate], vari
 def _between(estimate: Estimate, jobs: Sequence[str]) -> float:
     """The mean square between jobs of what invocations add to the centre, on the scale of the estimate's variance."""
     names, job = np.unique(jobs, return_inverse=True)
-    if len(names) < 2 or estimate.variance == 0:
+    variance = float(estimate.parts.var(ddof=1))
+    if len(names) < 2 or variance == 0:
         return 0.0
     sums, counts = np.bincount(job, weights=estimate.parts), np.bincount(job)
     square = float((sums**2 / counts).sum()) / (len(names) - 1)
-    return square * estimate.variance / float(estimate.parts.var(ddof=1))
+    return square * estimate.variance / variance
 
 
 def _difference(before: LogMove, after: LogMove) -> LogMove:

@@ -1,28 +1,12 @@
-"""Two subjects of one run, compared over the invocations that hold both."""
+"""What the invocations of one run say of two of its subjects."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from statistics import median
+from collections.abc import Iterable, Sequence
 
-from kexbench.analysis.detectable import pair_sd_of, smallest_detectable_change
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RatioEstimate, compare
-from kexbench.analysis.rounds import Batches, all_positive, log_ratios
+from kexbench.analysis.rounds import Batches
+from kexbench.analysis.verdict import CellData
+from kexbench.domain.cases import Case
 from kexbench.domain.samples import Invocation, Metric
-
-
-@dataclass(frozen=True)
-class PairVerdict:
-    """How a subject compares with another in one case and metric."""
-
-    case_id: str
-    metric: Metric
-    subject_ns: float
-    against_ns: float
-    ratio: RatioEstimate | None
-    """None with fewer than three common invocations."""
-    resolves: float | None
-    """The smallest change that as many invocations as these detect, as a share (analysis/detectable.py)."""
-    invocations: int
+from kexbench.domain.upgrades import SIDES
 
 
 def costs_of(invocations: Iterable[Invocation], case_id: str, subject: str, metric: Metric) -> list[float]:
@@ -57,22 +41,15 @@ def without_sides(invocations: Iterable[Invocation], case_id: str, subject: str)
     return sum(Metric.CPU_NS in known and Metric.CLIENT_CPU_NS not in known for known in metrics)
 
 
-def pair_verdict(
-    invocations: list[Invocation], case_id: str, subject: str, against: str, metric: Metric
-) -> PairVerdict | None:
-    """None where either has no number in the case."""
-    first = batches_of(invocations, case_id, subject, metric)
-    second = batches_of(invocations, case_id, against, metric)
-    if not first or not second:
-        return None
-    shared = len(first.keys() & second.keys())
-    enough = shared >= MIN_COMPARED_INVOCATIONS and all_positive(first, second)
-    return PairVerdict(
-        case_id=case_id,
-        metric=metric,
-        subject_ns=median(costs_of(invocations, case_id, subject, metric)),
-        against_ns=median(costs_of(invocations, case_id, against, metric)),
-        ratio=compare(first, second),
-        resolves=smallest_detectable_change(pair_sd_of(log_ratios(first, second)), shared) if enough else None,
-        invocations=shared,
+def cell_of(invocations: Sequence[Invocation], case: Case, before: str, after: str) -> CellData:
+    """What a case's verdict rests on, of two subjects of one run on one machine."""
+    return CellData(
+        case=case,
+        pool="",
+        cpu_model="",
+        before={side: batches_of(invocations, case.case_id, before, metric) for side, metric in SIDES.items()},
+        after={side: batches_of(invocations, case.case_id, after, metric) for side, metric in SIDES.items()},
+        run_ids=(),
+        warnings=(),
+        unlike=False,
     )

@@ -74,8 +74,7 @@ def qualify_case(
     if len(pool) < MIN_COMPARED_INVOCATIONS:
         return None
     pair_sd = pair_sd_of(pool)
-    layouts = [subject for subject in relinked if len(subject) >= MIN_COMPARED_INVOCATIONS]
-    layout_sd = _layout_sd(layouts)
+    layouts = _enough(relinked)
     return CaseQualification(
         case_id=case_id,
         invocations=len(pool),
@@ -85,11 +84,21 @@ def qualify_case(
         false_positives=rejections(pool, group, partitions, alpha, np.random.default_rng(seed)),
         smallest_detectable_change=smallest_detectable_change(pair_sd, group, alpha=alpha, power=power),
         relinks=len(layouts),
-        layout_sd=layout_sd,
-        layout_floor=None if layout_sd is None else float(np.expm1(1.96 * np.sqrt(2) * layout_sd)),
+        layout_sd=_layout_sd(layouts),
+        layout_floor=layout_floor(relinked),
         alpha=alpha,
         power=power,
     )
+
+
+def layout_floor(relinked: Sequence[Batches]) -> float | None:
+    """By how much two builds of one source differ at most, in 95 of 100 pairs."""
+    layout_sd = _layout_sd(_enough(relinked)) if all_positive(*relinked) else None
+    return None if layout_sd is None else float(np.expm1(1.96 * np.sqrt(2) * layout_sd))
+
+
+def _enough(relinked: Sequence[Batches]) -> list[Batches]:
+    return [subject for subject in relinked if len(subject) >= MIN_COMPARED_INVOCATIONS]
 
 
 def _cv(subjects: Sequence[Batches]) -> float:

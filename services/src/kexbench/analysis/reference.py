@@ -3,13 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kexbench.analysis.estimates import MedianEstimate, RatioEstimate, compare, estimate_median
+from kexbench.analysis.moves import LogMove, pair
+from kexbench.analysis.rounds import Batches
+from kexbench.analysis.verdict import judge_pairs
 from kexbench.domain.plans import ReferenceTable
 
 NS_PER_SECOND = 1e9
 
 
-_ITSELF = RatioEstimate(1.0, 1.0, 1.0, paired=True, verdict="same")
+_ITSELF = RatioEstimate(1.0, 1.0, 1.0, paired=True)
 """The baseline's ratio to itself, which no noise is in."""
 
 
@@ -52,10 +57,11 @@ def rate_of(estimate: MedianEstimate) -> Rate:
 
 def rate_ratio(case: Sequence[float], baseline: Sequence[float]) -> RatioEstimate | None:
     """How many times the baseline's rate a case has. Cases run in sets of their own, so nothing is paired."""
-    return compare(
-        {f"baseline {index}": (value,) for index, value in enumerate(baseline)},
-        {f"case {index}": (value,) for index, value in enumerate(case)},
-    )
+    return compare(_unpaired("baseline", baseline), _unpaired("case", case))
+
+
+def _unpaired(name: str, levels: Sequence[float]) -> Batches:
+    return {f"{name} {index}": (value,) for index, value in enumerate(levels)}
 
 
 def _usable(levels: Mapping[str, Sequence[float]], case_id: str) -> Sequence[float] | None:
@@ -85,13 +91,25 @@ def measured_rows(table: ReferenceTable, levels: Mapping[str, Sequence[float]]) 
 
 
 def swaps(table: ReferenceTable, levels: Mapping[str, Sequence[float]]) -> list[Swap]:
-    """Every pair of rows that stands the other way round than published, and surely so."""
-    found = []
-    for slower in table.rows:
-        for faster in table.rows:
-            if slower.rate >= faster.rate or slower.case_id not in levels or faster.case_id not in levels:
-                continue
-            ratio = rate_ratio(levels[slower.case_id], levels[faster.case_id])
-            if ratio and ratio.verdict == "more":
-                found.append(Swap(slower.case_id, faster.case_id, ratio))
-    return found
+    """Every pair of rows that stands the other way round than published, judged together."""
+    asked = [
+        (slower.case_id, faster.case_id)
+        for slower in table.rows
+        for faster in table.rows
+        if slower.rate < faster.rate and slower.case_id in levels and faster.case_id in levels
+    ]
+    pairs = {
+        place: found
+        for place, (slower, faster) in enumerate(asked)
+        if (found := pair(_unpaired(slower, levels[slower]), _unpaired(faster, levels[faster])))
+    }
+    return [
+        Swap(*asked[place], _ratio_of(judged.move))
+        for place, judged in judge_pairs(pairs, dict.fromkeys(pairs), {}).items()
+        if judged.verdict == "more"
+    ]
+
+
+def _ratio_of(move: LogMove) -> RatioEstimate:
+    ratio, low, high = (float(value) for value in np.exp([move.centre, *move.bounds()]))
+    return RatioEstimate(ratio, low, high, paired=False)

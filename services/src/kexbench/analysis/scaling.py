@@ -99,8 +99,7 @@ def efficiencies(rates: Mapping[int, Sequence[float]]) -> dict[int, Efficiency]:
     for threads, values in sorted(rates.items()):
         together = {f"{threads} {index}": (value,) for index, value in enumerate(values)}
         if threads > 1 and (ratio := compare(together, alone)):
-            low, high = (None if bound is None else bound / threads for bound in (ratio.low, ratio.high))
-            found[threads] = Efficiency(ratio.ratio / threads, low, high)
+            found[threads] = Efficiency(ratio.ratio / threads, ratio.low / threads, ratio.high / threads)
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kexbench.analysis.traits import EVERY_CASE
-from kexbench.analysis.upgrade import moved_side
+from kexbench.analysis.verdict import moved_side
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.upgrades import NOT_JUDGED, CellVerdict, Factor, Side, UpgradeCell, UpgradeEnd
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, RELEVANT, trimmed_interval
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS, trimmed_interval
 from kexbench.analysis.rounds import Batches, by_round
+from kexbench.domain.verdicts import RELEVANT
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,15 @@
 """What is known of the machines and the measuring itself: scaling curves and qualifications."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Collection
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.estimates import estimate_median
-from kexbench.analysis.qualification import CaseQualification, qualify_case
-from kexbench.analysis.rounds import Batches
+from kexbench.analysis.qualification import qualify_case
 from kexbench.analysis.scaling import Coefficient, Efficiency, efficiencies, fit_scaling
-from kexbench.api import cells
 from kexbench.api.dependencies import TheStore
 from kexbench.api.lab_models import (
     CoefficientView,
@@ -24,13 +21,14 @@ from kexbench.api.lab_models import (
     ScalingPoint,
 )
 from kexbench.api.mixed import mixed_pool
-from kexbench.api.models import CaseView, Estimate, HostKind
+from kexbench.api.models import CaseView, HostKind
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
+from kexbench.comparison.models import Estimate
+from kexbench.comparison.order import subjects_in_order
+from kexbench.comparison.qualifying import Qualifying, qualifying
 from kexbench.domain.cases import Case
-from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
-from kexbench.domain.variants import split_variant
-from kexbench.store.port import SampleRow, Selection, Store
+from kexbench.store.port import HostKindRow, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
@@ -58,7 +56,7 @@ def scaling(store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None
         if any(len(rates) > 1 for rates in lines.values())
     ]
     shown = {line.subject for case in found for line in case.lines}
-    subjects = [view for view in cells.subjects_in_order(rows) if view.subject in shown]
+    subjects = [view for view in subjects_in_order(rows) if view.subject in shown]
     return Scaling(host_kind=kind, subjects=subjects, cases=found)
 
 
@@ -79,13 +77,12 @@ def qualifications(
 def qualified(
     store: Store, kind: HostKind, invocations: int, libraries: Collection[str] = ()
 ) -> list[QualificationRow]:
-    """What is known of some libraries, or of all, for comparisons of so many invocations. What was measured in another
-    way than today says nothing of the noise to come."""
-    selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
-    harness = store.harness_versions(store.qualifying_runs(selection))
-    runs = tuple(run_id for run_id, version in harness.items() if version == HARNESS_VERSION)
-    rows = store.samples(replace(selection, runs=runs)) if runs else []
-    return list(_qualified(rows, invocations))
+    """One row a library and case, of some libraries or of all, for comparisons of so many invocations."""
+    rows: dict[tuple[str, str], QualificationRow] = {}
+    for found in qualifying(store, HostKindRow(kind.pool, kind.cpu_model), libraries):
+        if found.place not in rows and (row := _row(found, invocations)):
+            rows[found.place] = row
+    return list(rows.values())
 
 
 def _line(subject: str, rates: dict[int, list[float]]) -> ScalingLine:
@@ -110,34 +107,14 @@ def _coefficient(found: Coefficient | Efficiency | None) -> CoefficientView | No
     return CoefficientView(**vars(found)) if found else None
 
 
-def _qualified(rows: Iterable[SampleRow], group: int) -> Iterable[QualificationRow]:
-    """One row a library and case that has a kit beside its copy."""
-    by_cell: dict[tuple[str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        if row.subject.library == "fake":
-            continue  # made-up libraries have settings where others have variants
-        by_cell[row.subject.library, row.case.case_id][row.subject.source].append(row)
-    for (library, case_id), sources in sorted(by_cell.items()):
-        for copied in _copies(sources):
-            newest = max(sources[copied], key=lambda row: row.measured_at)
-            found = {source: _batches(stored, newest.run_id) for source, stored in sources.items()}
-            same = [found[_original(copied)], found[copied]]
-            relinked = [batches for source, batches in found.items() if batches and _is_relink(source)]
-            if judged := qualify_case(case_id, same, relinked, group=group, seed=0):
-                yield _row(library, newest, judged)
-                break
-
-
-def _copies(sources: dict[str, list[SampleRow]]) -> list[str]:
-    """The sources that stand beside themselves, the newest first."""
-    copies = [name for name in sources if split_variant(name)[1].copy is not None and _original(name) in sources]
-    return sorted(copies, key=lambda name: max(row.measured_at for row in sources[name]), reverse=True)
-
-
-def _row(library: str, newest: SampleRow, judged: CaseQualification) -> QualificationRow:
+def _row(found: Qualifying, group: int) -> QualificationRow | None:
+    newest = found.newest
+    judged = qualify_case(newest.case.case_id, found.same, found.relinked, group=group, seed=0)
+    if judged is None:
+        return None
     wrong = judged.false_positives
     return QualificationRow(
-        library=library,
+        library=newest.subject.library,
         case=CaseView.of(newest.case),
         run_id=newest.run_id,
         measured_at=newest.measured_at,
@@ -153,16 +130,3 @@ def _row(library: str, newest: SampleRow, judged: CaseQualification) -> Qualific
         layout_floor=judged.layout_floor,
         cannot_resolve_below=judged.cannot_resolve_below,
     )
-
-
-def _original(copied: str) -> str:
-    return "+".join(part for part in copied.split("+") if not part.startswith("copy="))
-
-
-def _is_relink(source: str) -> bool:
-    variant = split_variant(source)[1]
-    return variant.relink is not None and variant.copy is None and variant.burn is None
-
-
-def _batches(rows: list[SampleRow], run_id: str) -> Batches:
-    return {row.unit: row.values for row in rows if row.run_id == run_id}

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from kexbench.api.answer import Answer
 from kexbench.api.mixed import MixedPool
-from kexbench.api.models import CaseView, Estimate, HostKind, SubjectView
+from kexbench.api.models import CaseView, HostKind
+from kexbench.comparison.models import Estimate, SubjectView
 
 
 class CoefficientView(Answer):

@@ -6,10 +6,10 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from kexbench.api.answer import Answer
+from kexbench.comparison.models import Cell, Estimate, SubjectView
 from kexbench.domain.cases import Case
-from kexbench.domain.components import ComponentChange
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.samples import Disturbed, Metric, Negotiated, OutcomeKind
+from kexbench.domain.samples import Metric
 
 
 class Candidate(Answer):
@@ -75,23 +75,6 @@ class CaseView(Case):
         return cls(**case.model_dump(), id=case.case_id, title=case.label)
 
 
-class SubjectView(Answer):
-    """A library at a version and build, as it was measured."""
-
-    subject: str = Field(
-        description="unique name: library, version, source and build profile",
-        examples=["openssl@3.5.7~debian/trixie~1f3c"],
-    )
-    library: str = Field(examples=["openssl"])
-    version: str = Field(examples=["3.5.7"])
-    version_key: str = Field(description="sorts as text in version order, commits of one version by their history")
-    source: str = Field(examples=["debian/trixie"])
-    build_profile: str = Field(description="id of how it was built; different profiles never join silently")
-    build_profile_label: str = Field(examples=["debian shared x86_64"])
-    kit_id: str
-    commit: LibraryCommit | None = Field(description="that it was built from; null where it is of no commit")
-
-
 class HostKind(Answer):
     """Machines that are compared with each other: one CPU model and microcode in one pool."""
 
@@ -112,90 +95,6 @@ class Filters(Answer):
     host_kinds: list[HostKind]
     libraries: list[str]
     metrics: list[MetricView]
-
-
-class Estimate(Answer):
-    """A median over invocations with its 95% interval by order statistics."""
-
-    value: float = Field(description="in the metric's unit, per handshake")
-    low: float | None = Field(description="null with fewer than six invocations: they carry no 95% interval")
-    high: float | None
-    invocations: int
-
-
-CHANGE_VERDICT = (
-    "more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; "
-    "same: the interval lies within 0.5%; unresolved: anything else"
-)
-ChangeVerdict = Literal["more", "less", "same", "unresolved"]
-
-
-class SideChange(Answer):
-    """How the cost of one side changed: 1.02 is 2% more. Judged by the rule that both sides together are."""
-
-    ratio: float
-    low: float | None = Field(description="95% interval of the ratio")
-    high: float | None
-    verdict: ChangeVerdict = Field(description=CHANGE_VERDICT)
-
-
-class Change(Answer):
-    """The cost against another subject: a ratio of 1.02 is 2% more."""
-
-    against: str = Field(description="the subject compared with")
-    ratio: float
-    low: float | None = Field(description="95% interval of the ratio")
-    high: float | None
-    paired: bool = Field(description="true: interleaved in the same invocations; false: weaker, across jobs")
-    verdict: ChangeVerdict = Field(description=CHANGE_VERDICT)
-    warnings: list[str] = Field(description="why the two are not quite alike", examples=[["different build profile"]])
-    components: list[ComponentChange] = Field(
-        description="what the library stands on that changed along with it, so that the change may be theirs"
-    )
-    client: SideChange | None = Field(None, description="the client's CPU time alone; only in a run's `cpu_ns`")
-    server: SideChange | None = Field(None, description="the server's CPU time alone; only in a run's `cpu_ns`")
-
-
-class OutcomeView(Answer):
-    """Why there is no number."""
-
-    kind: OutcomeKind | Disturbed = Field(
-        description="`disturbed`: other programs ran in between, so that these invocations have other numbers only"
-    )
-    reason: str
-    detail: str | None
-    invocations: int = Field(description="in how many invocations")
-
-
-class Ratio(Answer):
-    """A ratio of costs with its 95% interval."""
-
-    ratio: float
-    low: float | None
-    high: float | None
-
-
-class Cell(Answer):
-    """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
-    invocations failed: of the same run, or of a newer one that gave no numbers."""
-
-    case_id: str
-    subject: str
-    estimate: Estimate | None
-    change: Change | None = Field(description="against the version before it of the same library, where there is one")
-    apart_from: str | None = Field(
-        None,
-        description="the version before it, where its numbers are of another run that shares no subject with this "
-        "one's: nothing is compared",
-    )
-    outcome: OutcomeView | None
-    sides_outcome: OutcomeView | None = Field(
-        None, description="of a run, why some invocations or all do not tell the client and the server apart"
-    )
-    to_sentinel: Ratio | None = Field(description="cost relative to the frozen subject in the same invocations")
-    negotiated: Negotiated | None = Field(description="what the library chose; of cases that leave it a choice")
-    run_id: str
-    measured_at: datetime
 
 
 class Matrix(Answer):

@@ -10,12 +10,10 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench.analysis.sentinel import host_moves
-from kexbench.api import cells
-from kexbench.api.comparing import chosen, sentinels
 from kexbench.api.dependencies import HasQueue, TheStore
 from kexbench.api.metrics import metric_views
 from kexbench.api.mixed import MixedPool, mixed_pool
-from kexbench.api.models import CaseView, Cell, Filters, HostKind, Matrix, Problem, SubjectView
+from kexbench.api.models import CaseView, Filters, HostKind, Matrix, Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import (
@@ -28,13 +26,16 @@ from kexbench.api.run_models import (
     SiblingView,
     StealView,
 )
-from kexbench.api.together import measured_in_both, measured_together, unbridged
+from kexbench.comparison.cells import cells_of
+from kexbench.comparison.models import SubjectView
+from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
+from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
 from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, SampleRow, Selection, Store
 
@@ -77,7 +78,7 @@ def filters(store: TheStore) -> Filters:
 @router.get("/subjects", operation_id="subjects")
 def subjects(store: TheStore) -> list[SubjectView]:
     """Every subject with samples, by library, then version; one entry a kit."""
-    return [cells.subject_view(subject) for subject in store.subjects()]
+    return [subject_view(subject) for subject in store.subjects()]
 
 
 @router.get("/matrix", operation_id="matrix")
@@ -88,7 +89,8 @@ def matrix(
     cpu_model: OneCpuModel = None,
     library: Libraries = None,
 ) -> Matrix:
-    """Case x version for one host kind: of each cell the newest run that has it."""
+    """Case x version for one host kind: of each cell the newest run that has it. Changes are judged as in the report of
+    their upgrade, whatever the answer is narrowed to."""
     kind = host_kind(store, pool, cpu_model)
     if kind is None:
         return Matrix(host_kind=None, metric=metric, cases=[], subjects=[], cells=[])
@@ -98,8 +100,8 @@ def matrix(
     return Matrix(
         host_kind=kind,
         metric=metric,
-        cases=[CaseView.of(case) for case in cells.cases_in_order(rows)],
-        subjects=cells.subjects_in_order(rows),
+        cases=[CaseView.of(case) for case in cases_in_order(rows)],
+        subjects=subjects_in_order(rows),
         cells=cells_of(store, selection, samples, outcomes),
     )
 
@@ -149,11 +151,11 @@ def run(
         host_kinds=kinds,
         cases=[CaseView.of(case) for case in found.plan.cases],
         skipped=list(found.plan.skipped),
-        subjects=cells.subjects_in_order([*samples, *outcomes]),
+        subjects=subjects_in_order([*samples, *outcomes]),
         kits=found.kits,
         components={reference: kit.components for reference, kit in found.kits.items()},
         metric=metric,
-        cells=cells_with_sides(store, selection, samples, outcomes),
+        cells=cells_of(store, selection, samples, outcomes, relevant_of(found.spec_text)),
         sentinel=sentinel_view(store, found, kind),
         steal=_steal(load),
         sibling=_sibling(load),
@@ -167,40 +169,6 @@ def run(
 def _outcomes(store: Store, selection: Selection) -> list[OutcomeRow]:
     """Why there is no number; failures first, since one of them stands for a cell."""
     return store.outcomes(selection) + store.disturbed(selection)
-
-
-def cells_with_sides(
-    store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]
-) -> list[Cell]:
-    """Of both sides' CPU time together, each change with those of the client and the server."""
-    found = cells_of(store, selection, samples, outcomes)
-    if selection.metric is not Metric.CPU_NS:
-        return found
-    sides = (replace(selection, metric=metric) for metric in (Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS))
-    return cells.with_sides(
-        found, *(cells_of(store, side, store.samples(side), store.disturbed(side)) for side in sides)
-    )
-
-
-def cells_of(store: Store, selection: Selection, samples: list[SampleRow], outcomes: list[OutcomeRow]) -> list[Cell]:
-    pairs = cells.pairs_apart(samples)
-    together = measured_together(store, selection, pairs.keys())
-    run_ids = {row.run_id for row in samples} | {numbers.run_id for pair in together.values() for numbers in pair}
-    runs_by_kit = {row.subject.kit_id: row.run_id for row in samples}
-    runs_by_kit |= {one.subject.kit_id: one.run_id for pair in together.values() for one in pair}
-    has_choices = any(row.case.leaves_a_choice for row in samples)
-    frozen = sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ())
-    apart = [(pair[0], *runs) for pair, runs in pairs.items() if pair not in together]
-    return cells.cells(
-        samples,
-        outcomes,
-        frozen,
-        chosen(store.negotiated(run_ids) if has_choices else ()),
-        store.harness_versions(run_ids) if pairs else {},
-        together,
-        store.components(set(runs_by_kit.values())) if runs_by_kit else {},
-        measured_in_both(store, selection, unbridged(apart, frozen)),
-    )
 
 
 def _steal(load: MeanLoad) -> StealView | None:

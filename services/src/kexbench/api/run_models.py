@@ -6,8 +6,9 @@ from pydantic import Field
 
 from kexbench.api.answer import Answer
 from kexbench.api.mixed import MixedPool
-from kexbench.api.models import CaseView, Cell, HostKind, SubjectView
+from kexbench.api.models import CaseView, HostKind
 from kexbench.api.reference_models import ReferenceView
+from kexbench.comparison.models import Cell, SubjectView
 from kexbench.domain.commits import Commit
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest

@@ -7,20 +7,20 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from kexbench.analysis.attribution import attribute
-from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.sentences import sentence
-from kexbench.analysis.upgrade import judge
 from kexbench.api.dependencies import TheCatalogue, TheStore
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before
-from kexbench.api.upgrade_data import cells_of_upgrade, missing_cells
-from kexbench.api.upgrade_ends import Neighbours, end_of, meant, neighbours
 from kexbench.api.upgrade_models import UpgradePage, UpgradeView
+from kexbench.api.upgrade_names import meant
+from kexbench.comparison.upgrade_data import judged_steps, missing_cells
+from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
-from kexbench.domain.upgrades import UpgradeReport
+from kexbench.domain.upgrades import MissingCell, UpgradeCell, UpgradeReport
+from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.catalogue import released_between, tracked
-from kexbench.store.port import HostKindRow, Selection, Store
+from kexbench.store.port import Selection
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 End = Annotated[
@@ -32,7 +32,9 @@ End = Annotated[
         examples=["3.5.7", "debian/trixie"],
     ),
 ]
-OnlyPool = Annotated[str | None, Query(description="only this pool's cells", max_length=200)]
+OnlyPool = Annotated[
+    str | None, Query(description="only this pool's cells, judged among those of all pools", max_length=200)
+]
 OnlyCpuModel = Annotated[str | None, Query(description="only this CPU model's cells", max_length=200)]
 Relevant = Annotated[
     float, Query(ge=0, le=0.5, description="changes below this share are not called moved, however sure they are")
@@ -76,21 +78,24 @@ def upgrade_report(
     if first.name == second.name:
         detail = f"{before} and {after} are the same: {first.name}"
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name two versions")
-    kinds = _kinds(store, pool, cpu_model)
     ends = end_of(first), end_of(second)
-    cells = cells_of_upgrade(store, library, first.name, second.name, kinds=kinds)
-    judged = judge(cells, relevant)
-    factors = attribute(cells, judged, relevant)
+    step = (first.name, second.name)
+
+    def is_wanted(where: UpgradeCell | MissingCell) -> bool:
+        return pool in (None, where.pool) and cpu_model in (None, where.cpu_model)
+
+    found = judged_steps(store, [step], relevant)[step].where(is_wanted)
+    factors = attribute(found.data, found.judged, relevant)
     between = released_between(catalogue, library, first.version_key, second.version_key)
     return UpgradeReport(
         library=library,
         before=ends[0],
         after=ends[1],
         relevant=relevant,
-        sentence=sentence(*ends, judged, factors),
-        cells=judged,
+        sentence=sentence(*ends, found.judged, factors),
+        cells=found.judged,
         factors=factors,
-        missing=tuple(missing_cells(store, first, second, kinds=kinds)),
+        missing=tuple(filter(is_wanted, missing_cells(store, first, second))),
         defaults=_notes((version, entry.defaults) for version, entry in between),
         security=_notes((version, entry.security) for version, entry in between),
     )
@@ -101,13 +106,6 @@ def _view(found: Neighbours) -> UpgradeView:
     return UpgradeView(
         library=found.library, before=before, after=after, measured_at=found.measured_at, cells=found.cells
     )
-
-
-def _kinds(store: Store, pool: str | None, cpu_model: str | None) -> list[HostKindRow] | None:
-    """Those that were asked for; None where any will do."""
-    if pool is None and cpu_model is None:
-        return None
-    return [kind for kind in store.host_kinds() if pool in (None, kind.pool) and cpu_model in (None, kind.cpu_model)]
 
 
 def _notes(told: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:

@@ -1,20 +1,21 @@
 """Verdicts: what a run that has ended says of the subjects that it compared."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from threading import Lock
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 
-from kexbench.api.models import Cell, Change, Problem
+from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
-from kexbench.api.reading import PROBLEMS, cells_of, known_run
+from kexbench.api.reading import PROBLEMS, known_run
+from kexbench.comparison.cells import judged_in_run
 from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric
-from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
-from kexbench.store.port import RunProgress, SampleRow, Selection, Store
+from kexbench.domain.verdicts import RunVerdict, run_verdict
+from kexbench.planning.rules import relevant_of
+from kexbench.store.port import RunProgress, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _KEPT = 1000
@@ -60,38 +61,12 @@ def verdict(verdicts: Annotated[Verdicts, Depends(_verdicts)], run_id: str) -> R
 
 
 def _verdict(store: Store, run: Run, progress: RunProgress) -> RunVerdict:
-    compared, unresolved, moved = 0, 0, list[MovedCell]()
-    cases = {case.case_id: case.label for case in run.plan.cases}
-    for kind in store.host_kinds(run.run_id):
-        selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run.run_id)
-        samples = store.samples(selection)
-        names = _names(samples)
-        for cell in cells_of(store, selection, samples, []):
-            if cell.change is None:
-                continue
-            compared += 1
-            unresolved += cell.change.verdict == "unresolved"
-            if cell.change.verdict in ("more", "less"):
-                moved.append(_moved(cell, cell.change, cases[cell.case_id], kind.pool, names))
-    return judged(compared, unresolved, moved, _trouble(run, progress))
-
-
-def _moved(cell: Cell, change: Change, case: str, pool: str, names: Mapping[str, str]) -> MovedCell:
-    return MovedCell(
-        case=case,
-        pool=pool,
-        before=names[change.against],
-        after=names[cell.subject],
-        change=change.ratio - 1,
-        low=None if change.low is None else change.low - 1,
-        high=None if change.high is None else change.high - 1,
+    judged = judged_in_run(store, run.run_id, relevant_of(run.spec_text))
+    subjects = [row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, run_id=run.run_id))]
+    names = {one.name: f"{one.library} {one.version} ({one.source})" for one in subjects}
+    return run_verdict(
+        [((names[before], names[after]), cell) for (before, after), cell in judged], _trouble(run, progress)
     )
-
-
-def _names(samples: Iterable[SampleRow]) -> dict[str, str]:
-    """`openssl 3.5.7 (debian/trixie)`: what people read of each subject."""
-    subjects = {row.subject for row in samples}
-    return {one.name: f"{one.library} {one.version} ({one.source})" for one in subjects}
 
 
 def _trouble(run: Run, progress: RunProgress) -> str:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from kexbench.analysis.pairs import PairVerdict, pair_verdict, without_sides
+from kexbench.analysis.pairs import cell_of, without_sides
+from kexbench.analysis.verdict import judge
 from kexbench.cli.compose import Done, cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
@@ -17,7 +18,8 @@ from kexbench.cli.step_tables import VERDICTS, along_text, move_text
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.samples import DISTURBED_REASON, Metric
+from kexbench.domain.samples import DISTURBED_REASON
+from kexbench.domain.upgrades import SIDES, Side, SideMove, UpgradeCell
 from kexbench.pipeline import read_spec
 from kexbench.planning.compose import USUAL, Wish, affordable_invocations
 from kexbench.planning.plan import read_matrices
@@ -26,7 +28,6 @@ from kexbench.wiring import Installation
 
 SECONDS = 90
 """Of measuring, so that building and starting fit into two minutes."""
-METRICS = (Metric.CPU_NS, Metric.CLIENT_CPU_NS, Metric.SERVER_CPU_NS)
 Cases = Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id fits.")]
 SpecMatrix = Annotated[Path | None, typer.Option("--spec", help="Take the cases of this spec.", show_default=False)]
 
@@ -65,16 +66,18 @@ def compare(
         invocations=invocations or affordable_invocations(cases, 2, SECONDS),
     )
     done = run_wish(Installation(settings), wish)
-    found = {metric: _verdicts(done, cases, references, metric) for metric in METRICS}
+    before, after = map(str, references)
+    judged = judge([cell_of(done.invocations, one, before, after) for one in cases])
     along = _along(done, references)
     disturbed = {case.case_id: _disturbed(case, done, references) for case in cases}
     if as_json:
-        print_json([_row(case, found, done, along) | {"disturbed": disturbed[case.case_id]} for case in cases])
+        run_id = done.end.run.run_id
+        print_json([_row(cell, run_id, along) | {"disturbed": disturbed[cell.case_id]} for cell in judged])
     else:
         out.print(f"CPU time of {references[1]} against {references[0]}{along_text(along)}\n", markup=False)
-        _print(cases, found, disturbed)
-        _explain(cases, done, found[Metric.CPU_NS], disturbed)
-    verdicts = [one.ratio.verdict for one in found[Metric.CPU_NS].values() if one and one.ratio]
+        _print(judged, disturbed)
+        _explain(cases, done, judged, disturbed)
+    verdicts = [cell.verdict for cell in judged if cell.move]
     raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
 
 
@@ -83,14 +86,8 @@ def matrices_of(spec: Path) -> list[Matrix]:
     return read_matrices(read_spec(spec), str(spec))
 
 
-Verdicts = dict[str, PairVerdict | None]
 Disturbed = dict[str, dict[str, int]]
 """By case, then subject, in how many invocations other programs left no number of the client and of the server."""
-
-
-def _verdicts(done: Done, cases: tuple[Case, ...], pair: tuple[SubjectRef, SubjectRef], metric: Metric) -> Verdicts:
-    against, subject = str(pair[0]), str(pair[1])
-    return {case.case_id: pair_verdict(done.invocations, case.case_id, subject, against, metric) for case in cases}
 
 
 def _disturbed(case: Case, done: Done, pair: tuple[SubjectRef, SubjectRef]) -> dict[str, int]:
@@ -105,30 +102,30 @@ def _along(done: Done, pair: tuple[SubjectRef, SubjectRef]) -> tuple[ComponentCh
     return changed_components(*(kits[str(one)].components for one in pair))
 
 
-def _print(cases: tuple[Case, ...], found: dict[Metric, Verdicts], disturbed: Disturbed) -> None:
+def _print(judged: Sequence[UpgradeCell], disturbed: Disturbed) -> None:
     """Each case with its verdict, and below it the three changes with theirs."""
-    for case in cases:
-        total = found[Metric.CPU_NS][case.case_id]
-        word = VERDICTS[total.ratio.verdict] if total and total.ratio else "no number"
-        out.print(f"[bold]{escape(case.label)}[/bold]  {word}", soft_wrap=True)
-        if total is None:
+    for cell in judged:
+        word = VERDICTS[cell.verdict] if cell.move else "no number"
+        out.print(f"[bold]{escape(cell.title)}[/bold]  {word}", soft_wrap=True)
+        if cell.invocations == 0:
             continue
-        without = "disturbed" if disturbed[case.case_id] else "none"
-        for title, metric in (("both sides", Metric.CPU_NS), ("client", METRICS[1]), ("server", METRICS[2])):
-            out.print(f"  {title:<12}{_change(found[metric][case.case_id], without)}", markup=False)
-        if total.resolves:
-            out.print(f"  detects     {total.resolves:.2%} or more", style="dim", markup=False)
+        without = "disturbed" if disturbed[cell.case_id] else "none"
+        titles: dict[Side, str] = {"both": "both sides", "client": "client", "server": "server"}
+        for side, move in _sides(cell).items():
+            text = move_text(move, VERDICTS[move.verdict]).replace("\n", "  ") if move else without
+            out.print(f"  {titles[side]:<12}{text}", markup=False)
+        if cell.resolves:
+            out.print(f"  detects     {cell.resolves:.2%} or more", style="dim", markup=False)
 
 
-def _change(verdict: PairVerdict | None, without: str) -> str:
-    """`+1.20%  [+0.91%, +1.49%]  costs more`, or what stands for a number that is missing."""
-    ratio = verdict.ratio if verdict else None
-    return move_text(ratio, VERDICTS[ratio.verdict]).replace("\n", "  ") if ratio else without
+def _sides(cell: UpgradeCell) -> dict[Side, SideMove | None]:
+    both = SideMove(**cell.move.model_dump(), verdict=cell.verdict) if cell.move else None
+    return {"both": both, "client": cell.client, "server": cell.server}
 
 
-def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts, disturbed: Disturbed) -> None:
+def _explain(cases: tuple[Case, ...], done: Done, judged: Sequence[UpgradeCell], disturbed: Disturbed) -> None:
     """What the columns mean, and why a case has no number."""
-    count = max((one.invocations for one in totals.values() if one), default=0)
+    count = max((cell.invocations for cell in judged), default=0)
     out.print(
         f"\nTrimmed mean of paired ratios over {count} invocations, each of fresh processes, with its 95% interval. "
         "Detects: the smallest change that as many find four times in five (p < 0.01).",
@@ -150,17 +147,16 @@ def _explain(cases: tuple[Case, ...], done: Done, totals: Verdicts, disturbed: D
     err.print(f"run {done.end.run.run_id}", markup=False)
 
 
-def _row(case: Case, found: dict[Metric, Verdicts], done: Done, along: Sequence[ComponentChange]) -> dict[str, Any]:
-    total = found[Metric.CPU_NS][case.case_id]
+def _row(cell: UpgradeCell, run_id: str, along: Sequence[ComponentChange]) -> dict[str, Any]:
     return {
-        "run_id": done.end.run.run_id,
-        "case_id": case.case_id,
-        "verdict": total.ratio.verdict if total and total.ratio else None,
+        "run_id": run_id,
+        "case_id": cell.case_id,
+        "verdict": cell.verdict if cell.move else None,
         "components": [change.model_dump() for change in along],
-        "resolves": total.resolves if total else None,
-        "invocations": total.invocations if total else 0,
+        "resolves": cell.resolves,
+        "invocations": cell.invocations,
         "ratios": {
-            metric: vars(one.ratio) if (one := verdicts[case.case_id]) and one.ratio else None
-            for metric, verdicts in found.items()
+            SIDES[side]: move.model_dump() | {"paired": cell.paired} if move else None
+            for side, move in _sides(cell).items()
         },
     }

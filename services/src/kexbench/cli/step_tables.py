@@ -10,9 +10,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.api.models import Cell, Change, SubjectView
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.words import cases_text, rate_text
+from kexbench.comparison.models import Cell, Change, SubjectView
 from kexbench.domain.components import ComponentChange, components_words
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.upgrades import CellVerdict

@@ -5,11 +5,11 @@ from typing import TypeVar
 
 from rich.table import Table
 
-from kexbench.api.models import Cell, OutcomeView
 from kexbench.api.reference_models import ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.step_tables import case_table, case_text
 from kexbench.cli.words import by_library
+from kexbench.comparison.models import Cell, OutcomeView
 from kexbench.domain.library_commits import version_text
 
 CASE_WIDTH, PUBLISHED_WIDTH, RATIO_WIDTH = 22, 12, 20

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kexbench.api.models import Estimate
+from kexbench.comparison.models import Estimate
 
 NS_PER_SECOND = 1e9
 NAMED_CASES = 5

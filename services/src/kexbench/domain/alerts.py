@@ -11,6 +11,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.upgrades import Move, Side
+from kexbench.domain.verdicts import RELEVANT
 
 ANALYST = "kexbench"
 """The author of what nobody did by hand."""
@@ -27,7 +28,7 @@ class _Frozen(BaseModel):
 class AlertRule(_Frozen):
     """What a spec says of its alerts."""
 
-    relevant: float = Field(0.005, description="smaller regressions are not told, as a share")
+    relevant: float = Field(RELEVANT, description="smaller regressions are not told, as a share")
     notify: tuple[str, ...] = Field((), description="names of channels")
     confirm_invocations: int = Field(30, description="of the run that has to confirm a suspicion")
     stale_after_s: int | None = Field(None, description="without a finished run for so long it is told; null never")

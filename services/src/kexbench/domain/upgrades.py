@@ -6,9 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.kits import Library
+from kexbench.domain.samples import Metric
 
 Side = Literal["both", "client", "server"]
 """Whose CPU time: of both sides together, or of one."""
+SIDES: dict[Side, Metric] = {"both": Metric.CPU_NS, "client": Metric.CLIENT_CPU_NS, "server": Metric.SERVER_CPU_NS}
 CellVerdict = Literal["more", "less", "same", "unresolved", "unlike", "apart"]
 """`unlike`: the two did not do the same; `apart`: they were measured in different runs that share no subject. Of both
 nothing is said of their costs."""

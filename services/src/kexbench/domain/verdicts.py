@@ -1,9 +1,13 @@
 """What a run says of the subjects that it compared: in numbers, and in one sentence."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kexbench.domain.upgrades import UpgradeCell
+
+RELEVANT = 0.005
+"""Differences below half a percent are not called a change, however sure they are, where no spec says otherwise."""
 LARGEST = 20
 """Of the cells that moved so many are named."""
 
@@ -38,6 +42,27 @@ class RunVerdict(_Frozen):
     @property
     def moved(self) -> int:
         return self.more + self.less
+
+
+def run_verdict(cells: Sequence[tuple[tuple[str, str], UpgradeCell]], trouble: str = "") -> RunVerdict:
+    """The verdict of a run that compared these cells, each with the names of its two subjects. What is not judged is
+    not compared."""
+    compared = [(names, cell, cell.move) for names, cell in cells if cell.move]
+    moved = [
+        MovedCell(
+            case=cell.title,
+            pool=cell.pool,
+            before=before,
+            after=after,
+            change=move.ratio - 1,
+            low=move.low - 1,
+            high=move.high - 1,
+        )
+        for (before, after), cell, move in compared
+        if cell.verdict in ("more", "less")
+    ]
+    unresolved = sum(cell.verdict == "unresolved" for _, cell, _ in compared)
+    return judged(len(compared), unresolved, moved, trouble)
 
 
 def judged(compared: int, unresolved: int, moved: Collection[MovedCell], trouble: str = "") -> RunVerdict:

@@ -3,6 +3,7 @@
 from pydantic import ValidationError
 
 from kexbench.domain.alerts import AlertRule
+from kexbench.domain.verdicts import RELEVANT
 from kexbench.planning.documents import DocumentError, parse_document, validate
 from kexbench.planning.spec import AlertsSpec, Spec
 
@@ -17,6 +18,12 @@ def rule_of(text: str) -> AlertRule | None:
         return None if written is None else AlertsSpec.model_validate(written).rule
     except (DocumentError, ValidationError):
         return None
+
+
+def relevant_of(text: str) -> float:
+    """Below which share a run of a planned spec calls nothing a change."""
+    rule = rule_of(text)
+    return rule.relevant if rule else RELEVANT
 
 
 def read_rule(text: str, file: str) -> AlertRule:

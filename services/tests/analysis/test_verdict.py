@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kexbench.analysis.detectable import smallest_detectable_change
 from kexbench.analysis.estimates import compare
 from kexbench.analysis.moves import LogMove, Pair, Sample, moderated, moves
-from kexbench.analysis.upgrade import ONE_JOB, judge, moved_side
+from kexbench.analysis.verdict import ONE_JOB, judge, moved_side, verdict_of
 from kexbench.domain.cases import Case
 from kexbench.domain.upgrades import Move, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
 from tests.analysis.matrices import MATRIX, a_cell, a_matrix
 
 
@@ -62,6 +63,29 @@ def test_a_move_below_the_layout_floor_is_not_called_one() -> None:
     judged = judge(cells)
     assert verdicts(judged) == ["more", "unresolved"] * len(MATRIX)
     assert {cell.resolves for cell in judged[1::2]} == {0.05}
+
+
+@pytest.mark.parametrize(
+    ("centre", "error", "word"),
+    [
+        (0.02, 0.002, "more"),
+        (-0.02, 0.002, "less"),
+        (0.0047, 0.0001, "same"),
+        (0.0049, 0.0001, "unresolved"),
+        (0.0051, 0.0001, "more"),
+        (-0.0051, 0.0001, "less"),
+        (0.0051, 0.0017, "unresolved"),
+        (0.003, 0.0009, "same"),
+        (0.003, 0.0011, "unresolved"),
+        (0.2, 0.15, "unresolved"),
+        (0.0, 0.0, "same"),
+        (0.02, 0.0, "more"),
+    ],
+)
+def test_a_verdict_needs_both_surety_and_size(centre: float, error: float, word: str) -> None:
+    """Of many invocations, so that an interval is two errors wide to each side and 3.4 are detected."""
+    move = LogMove(centre, error, 1e6, 1e6)
+    assert verdict_of(move, move.chance, 3.42 * error, RELEVANT) == word
 
 
 def test_what_is_unlike_is_shown_and_never_judged() -> None:
@@ -211,6 +235,7 @@ def test_lists_that_are_not_paired_worked_by_hand() -> None:
     assert move.chance == pytest.approx(0.003602, abs=1e-6)
 
 
+@example([[-0.0731880640426498] * 5 + [0.05]])
 @given(st.lists(st.lists(st.floats(-0.1, 0.1), min_size=6, max_size=6), min_size=1, max_size=8))
 def test_jobs_never_make_an_interval_shorter(matrix: list[list[float]]) -> None:
     def reaches(names: tuple[str, ...]) -> list[float]:

@@ -2,15 +2,16 @@
 not quite alike."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches
 from kexbench.analysis.sentinel import through_sentinel
 from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
-from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SubjectRow
+from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, Selection, Store, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
 DIFFERENT_RUN = "measured in different runs that share no subject"
@@ -35,6 +36,8 @@ Others = Mapping[tuple[str, str], Mapping[str, "Beside"]]
 Chosen = Mapping[tuple[str, str, str], Negotiated]
 """What the library chose, by run, case and the subject's reference."""
 
+Apart = tuple[str, str, str]
+"""A case's id and two runs."""
 Components = Mapping[str, Mapping[str, str]]
 """What libraries stand on: by kit id the versions by component."""
 
@@ -186,3 +189,37 @@ def unlike(numbers: Numbers, against: Numbers) -> list[str]:
         ]
         words += [f"negotiated differently: {', '.join(differ)}"] if differ else []
     return words
+
+
+def unbridged(places: Iterable[Apart], frozen: Sentinels) -> list[Apart]:
+    """Those whose runs do not share a sentinel."""
+    kits = {place: sentinel.kit_id for place, sentinel in frozen.items()}
+    return [
+        (case_id, first, second)
+        for case_id, first, second in places
+        if (first, case_id) not in kits or kits[first, case_id] != kits.get((second, case_id))
+    ]
+
+
+def measured_in_both(store: Store, selection: Selection, places: Collection[Apart]) -> Others:
+    """What two runs both measured in a case; what is selected is of one host kind."""
+    if not places:
+        return {}
+    runs = {run_id for _, *both in places for run_id in both}
+    here = replace(selection, libraries=(), subjects=(), run_id=None, runs=tuple(runs), asides=True, variants=False)
+    subjects: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in store.appearances(here):
+        subjects[row.case.case_id, row.run_id].add(row.subject)
+    shared = {name for case_id, one, other in places for name in subjects[case_id, one] & subjects[case_id, other]}
+    if not shared:
+        return {}
+    batches: dict[tuple[str, str], dict[str, dict[str, Sequence[float]]]] = defaultdict(lambda: defaultdict(dict))
+    names: dict[str, str] = {}
+    for sample in store.samples(replace(here, subjects=tuple(shared))):
+        subject = sample.subject
+        names[subject.kit_id] = f"{subject.library} {version_text(subject.version, subject.commit)}"
+        batches[sample.run_id, sample.case.case_id][subject.kit_id][sample.unit] = sample.values
+    return {
+        place: {kit_id: Beside(names[kit_id], kit_id, found) for kit_id, found in kits.items()}
+        for place, kits in batches.items()
+    }

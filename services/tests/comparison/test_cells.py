@@ -1,37 +1,108 @@
 """Which number a cell is compared with, and what travels along."""
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import cast
 
 import pytest
 
-from kexbench.api.cells import cases_in_order, pairs_apart, subjects_in_order
-from kexbench.api.cells import cells as all_cells
-from kexbench.api.comparing import (
+from kexbench.comparison.cells import cells_of
+from kexbench.comparison.comparing import (
     DIFFERENT_HARNESS,
     DIFFERENT_INVOCATIONS,
     DIFFERENT_PROFILE,
     THE_SENTINEL,
     THROUGH,
-    Beside,
-    Chosen,
-    Numbers,
-    Sentinels,
     best_runs,
 )
-from kexbench.api.models import Cell, Change
+from kexbench.comparison.models import Cell, Change
+from kexbench.comparison.order import cases_in_order, subjects_in_order
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol
-from kexbench.domain.samples import Negotiated, OutcomeKind
+from kexbench.domain.samples import Metric, Negotiated, OutcomeKind
 from kexbench.domain.versions import version_key
-from kexbench.store.port import AppearanceRow, OutcomeRow, SampleRow, SubjectRow
+from kexbench.store.port import (
+    AppearanceRow,
+    HostKindRow,
+    NegotiatedRow,
+    OutcomeRow,
+    SampleRow,
+    Selection,
+    Store,
+    SubjectRow,
+)
 from tests.builders import NOON, RSA, a_plan
 
 CASE = a_plan().case(RSA)
 
 
+KIND = HostKindRow("local", "CPU")
+DAY = timedelta(days=1)
+
+
+def appearance(
+    subject: str, run: str, *, case: Case = CASE, at: datetime = NOON, units: Iterable[str] = "abc"
+) -> AppearanceRow:
+    return AppearanceRow(case, subject, KIND.pool, KIND.cpu_model, run, at, frozenset(units))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Of the store's port what cells are read through, over rows of one host kind: each cell's newest run in `shown`,
+    and all runs in `stored`."""
+
+    shown: Sequence[SampleRow]
+    stored: Sequence[SampleRow] = ()
+    frozen: Sequence[SampleRow] = ()
+    chosen: Sequence[NegotiatedRow] = ()
+    harness: Mapping[str, int] = field(default_factory=dict)
+
+    def appearances(self, selection: Selection) -> list[AppearanceRow]:
+        units: dict[tuple[Case, str, str], list[SampleRow]] = {}
+        for row in self.samples(selection):
+            units.setdefault((row.case, row.subject.name, row.run_id), []).append(row)
+        return [
+            appearance(
+                name, run_id, case=case, at=max(row.measured_at for row in rows), units={row.unit for row in rows}
+            )
+            for (case, name, run_id), rows in units.items()
+        ]
+
+    def samples(self, selection: Selection) -> list[SampleRow]:
+        return [
+            row
+            for row in (*self.shown, *self.stored)
+            if (not selection.runs or row.run_id in selection.runs)
+            and (not selection.subjects or row.subject.name in selection.subjects)
+        ]
+
+    def sentinels(self, _: Metric, run_ids: Collection[str]) -> list[SampleRow]:
+        return [row for row in self.frozen if row.run_id in run_ids]
+
+    def negotiated(self, run_ids: Collection[str]) -> list[NegotiatedRow]:
+        return [row for row in self.chosen if row.run_id in run_ids]
+
+    def harness_versions(self, run_ids: Collection[str]) -> dict[str, int]:
+        return {run_id: self.harness[run_id] for run_id in run_ids if run_id in self.harness}
+
+    def components(self, _: Collection[str]) -> dict[str, dict[str, str]]:
+        return {}
+
+    def qualifying_runs(self, _: Selection) -> set[str]:
+        return set()
+
+
 def cells(
-    samples: list[SampleRow], outcomes: list[OutcomeRow], frozen: Sentinels | None = None, chosen: Chosen | None = None
+    samples: list[SampleRow],
+    outcomes: list[OutcomeRow],
+    frozen: Sequence[SampleRow] = (),
+    chosen: Sequence[NegotiatedRow] = (),
+    stored: Sequence[SampleRow] = (),
+    harness: Mapping[str, int] | None = None,
 ) -> list[Cell]:
-    return all_cells(samples, outcomes, frozen or {}, chosen or {})
+    rows = Rows(samples, stored, frozen, chosen, harness or {})
+    here = Selection(Metric.CPU_NS, KIND.pool, KIND.cpu_model)
+    return cells_of(cast(Store, rows), here, samples, outcomes)
 
 
 def a_subject(version: str, *, library: str = "openssl", profile: str = "p", source: str = "system") -> SubjectRow:
@@ -102,7 +173,7 @@ def test_a_version_without_numbers_is_passed_over() -> None:
 def test_invocations_of_different_runs_are_never_paired_however_they_are_numbered() -> None:
     old, new = a_subject("3.0"), a_subject("3.5")
     rows = samples(old, 100, run="one") + samples(new, 100, run="two")
-    change = change_of(cells(rows, [], {**frozen("one", 10), **frozen("two", 10)}), new)
+    change = change_of(cells(rows, [], [*frozen("one", 10), *frozen("two", 10)]), new)
     assert not change.paired
 
 
@@ -205,10 +276,8 @@ def test_variations_of_a_case_stand_behind_it_from_few_to_many() -> None:
     assert cases_in_order(rows) == in_order
 
 
-def frozen(run: str, value: float, kit_id: str = "frozen") -> Sentinels:
-    return {
-        (run, RSA): Beside(THE_SENTINEL, kit_id, {unit: [value + number] * 3 for number, unit in enumerate("abcdef")})
-    }
+def frozen(run: str, value: float, kit_id: str = "frozen") -> list[SampleRow]:
+    return samples(replace(a_subject("1.0", library="gnutls"), kit_id=kit_id), value, run=run)
 
 
 def test_a_cell_is_set_beside_the_sentinel_of_its_own_invocations() -> None:
@@ -223,11 +292,11 @@ def test_a_cell_is_set_beside_the_sentinel_of_its_own_invocations() -> None:
 def test_two_runs_are_compared_through_their_sentinel_so_that_a_slower_machine_is_no_regression() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 1000, run="one") + samples(new, 1100, run="two")
-    slowed = {**frozen("one", 10_000), **frozen("two", 11_000)}
+    slowed = [*frozen("one", 10_000), *frozen("two", 11_000)]
     change = change_of(cells(rows, [], slowed), new)
     assert change.warnings == [THROUGH.format(subject=THE_SENTINEL)]
     assert change.ratio == pytest.approx(1, abs=0.001)
-    other_kit = {**frozen("one", 10_000), **frozen("two", 11_000, kit_id="newer")}
+    other_kit = [*frozen("one", 10_000), *frozen("two", 11_000, kit_id="newer")]
     apart = cell_of(cells(rows, [], other_kit), new)
     assert (apart.change, apart.apart_from) == (None, old.name)
 
@@ -236,15 +305,15 @@ def test_two_runs_without_a_sentinel_are_compared_through_a_subject_that_both_ha
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 1000, run="one") + samples(new, 1100, run="two")
 
-    def beside(value: float, units: str = "abcdef") -> dict[str, Beside]:
-        return {"gnutls-kit": Beside("gnutls 3.8.9", "gnutls-kit", {unit: [value] * 3 for unit in units})}
+    def beside(run: str, value: float, units: str = "abcdef") -> list[SampleRow]:
+        return samples(a_subject("3.8.9", library="gnutls"), value, run=run, units=units)
 
-    slowed = {("one", RSA): beside(500.0), ("two", RSA): beside(550.0)}
-    change = change_of(all_cells(rows, [], {}, {}, others=slowed), new)
+    slowed = beside("two", 550.0)
+    change = change_of(cells(rows, [], stored=[*slowed, *beside("one", 500.0)]), new)
     assert change.ratio == pytest.approx(1, abs=0.001)
     assert change.warnings == ["measured in different runs, compared through gnutls 3.8.9"]
-    for nothing in ({("one", RSA): beside(500.0)}, slowed | {("one", RSA): beside(500.0, units="ab")}):
-        apart = cell_of(all_cells(rows, [], {}, {}, others=nothing), new)
+    for nothing in (slowed, [*slowed, *beside("one", 500.0, units="ab")]):
+        apart = cell_of(cells(rows, [], stored=nothing), new)
         assert (apart.change, apart.apart_from) == (None, old.name)
         assert apart.estimate is not None
 
@@ -264,17 +333,18 @@ def test_default_settings_that_chose_something_else_are_marked() -> None:
         resumed=False,
     )
     hybrid = usual.model_copy(update={"group": "X25519MLKEM768"})
-    chosen = {
-        ("run", case.case_id, "openssl@system"): usual,
-        ("run", case.case_id, "openssl@debian/trixie"): hybrid,
-    }
+    chosen = [
+        NegotiatedRow("run", case.case_id, "openssl@system", usual),
+        NegotiatedRow("run", case.case_id, "openssl@debian/trixie", hybrid),
+    ]
     found = cells(samples(old, 100, case=case) + samples(new, 100, case=case), [], chosen=chosen)
     assert change_of(found, new).warnings == ["negotiated differently: group X25519MLKEM768 instead of X25519"]
+    assert change_of(found, new).verdict == "unlike", "nothing is claimed of other work"
     assert cell_of(found, new).negotiated == hybrid
 
 
 @pytest.mark.parametrize(
-    ("settings", "field", "ours", "theirs", "words"),
+    ("settings", "counted", "ours", "theirs", "words"),
     [
         ({"resumption": "psk"}, "key_shares", 1, 0, ["negotiated differently: client key shares 1 instead of 0"]),
         ({"resumption": "psk"}, "key_shares", 1, None, []),
@@ -283,7 +353,7 @@ def test_default_settings_that_chose_something_else_are_marked() -> None:
     ],
 )
 def test_work_that_the_library_chose_is_marked_where_it_differs(
-    settings: dict[str, str] | None, field: str, ours: int, theirs: int | None, words: list[str]
+    settings: dict[str, str] | None, counted: str, ours: int, theirs: int | None, words: list[str]
 ) -> None:
     """Work that nobody knows of, and that of cases that leave no choice, is no difference."""
     default = {"protocol": "default", "key_exchange": "default-ECDSA", "cipher": "-", "curve": "P-256"}
@@ -299,10 +369,10 @@ def test_work_that_the_library_chose_is_marked_where_it_differs(
         peer_key_bits=0,
         resumed=settings is not None,
     )
-    chosen = {
-        ("run", case.case_id, "openssl@system"): told.model_copy(update={field: theirs}),
-        ("run", case.case_id, "openssl@debian/trixie"): told.model_copy(update={field: ours}),
-    }
+    chosen = [
+        NegotiatedRow("run", case.case_id, "openssl@system", told.model_copy(update={counted: theirs})),
+        NegotiatedRow("run", case.case_id, "openssl@debian/trixie", told.model_copy(update={counted: ours})),
+    ]
     found = cells(samples(old, 100, case=case) + samples(new, 100, case=case), [], chosen=chosen)
     assert change_of(found, new).warnings == words
 
@@ -310,15 +380,10 @@ def test_work_that_the_library_chose_is_marked_where_it_differs(
 def test_neighbours_of_different_runs_are_compared_by_a_run_that_has_both() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 100, run="one") + samples(new, 200, run="two")
-    assert pairs_apart(rows) == {(RSA, new.name, old.name): ("two", "one")}
-    case_id, subject, against = RSA, new.name, old.name
-    both = tuple(
-        Numbers(one, "both", {unit: [value] * 3 for unit in "abcdef"}) for one, value in ((new, 103.0), (old, 100.0))
-    )
-    together = {(case_id, subject, against): (both[0], both[1])}
-    found = all_cells(rows, [], {}, {}, together=together)
+    both = [*samples(old, 100, run="both"), *samples(new, 103, run="both")]
+    found = cells(rows, [], stored=both)
     change = change_of(found, new)
-    assert change.ratio == pytest.approx(1.03)
+    assert change.ratio == pytest.approx(1.03, abs=0.001)
     assert (change.paired, change.warnings) == (True, [])
     estimate = cell_of(found, new).estimate
     assert estimate is not None
@@ -328,13 +393,9 @@ def test_neighbours_of_different_runs_are_compared_by_a_run_that_has_both() -> N
 def test_runs_of_another_harness_are_marked() -> None:
     old, new = a_subject("3.0"), a_subject("3.1")
     rows = samples(old, 100, run="one") + samples(new, 200, run="two")
-    bridged = {**frozen("one", 10), **frozen("two", 10)}
-    change = change_of(all_cells(rows, [], bridged, {}, {"one": 1, "two": 2}), new)
+    bridged = [*frozen("one", 10), *frozen("two", 10)]
+    change = change_of(cells(rows, [], bridged, harness={"one": 1, "two": 2}), new)
     assert change.warnings == [THROUGH.format(subject=THE_SENTINEL), DIFFERENT_HARNESS]
-
-
-def appearance(subject: SubjectRow, run: str, *, day: int = 0, units: str = "abc") -> AppearanceRow:
-    return AppearanceRow(CASE, subject.name, "local", "CPU", run, NOON + timedelta(days=day), frozenset(units))
 
 
 def test_the_newest_run_that_interleaved_two_subjects_speaks_for_both() -> None:
@@ -343,13 +404,21 @@ def test_the_newest_run_that_interleaved_two_subjects_speaks_for_both() -> None:
     def best(*rows: AppearanceRow) -> tuple[str, str] | None:
         return best_runs(rows, new.name, old.name)
 
-    both = [appearance(old, "both"), appearance(new, "both")]
-    blocks = [appearance(old, "blocks", day=1, units="abc"), appearance(new, "blocks", day=1, units="xyz")]
-    few = [appearance(old, "few", day=2, units="ab"), appearance(new, "few", day=2, units="ab")]
-    alone = [appearance(old, "old", day=3), appearance(new, "new", day=4)]
+    both = [appearance(old.name, "both"), appearance(new.name, "both")]
+    blocks = [
+        appearance(old.name, "blocks", at=NOON + 1 * DAY, units="abc"),
+        appearance(new.name, "blocks", at=NOON + 1 * DAY, units="xyz"),
+    ]
+    few = [
+        appearance(old.name, "few", at=NOON + 2 * DAY, units="ab"),
+        appearance(new.name, "few", at=NOON + 2 * DAY, units="ab"),
+    ]
+    alone = [appearance(old.name, "old", at=NOON + 3 * DAY), appearance(new.name, "new", at=NOON + 4 * DAY)]
     assert best(*both, *blocks, *few, *alone) == ("both", "both")
     assert best(*blocks, *few, *alone) == ("blocks", "blocks")
     assert best(*few, *alone) == ("new", "old")
     assert best(*few) == ("few", "few")
-    assert best(*both, appearance(old, "later", day=9), appearance(new, "later", day=9)) == ("later", "later")
+    assert best(
+        *both, appearance(old.name, "later", at=NOON + 9 * DAY), appearance(new.name, "later", at=NOON + 9 * DAY)
+    ) == ("later", "later")
     assert best(alone[0]) is best() is None

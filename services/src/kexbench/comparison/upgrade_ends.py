@@ -1,23 +1,18 @@
-"""The two ends of an upgrade: which subjects are neighbours, what they are called, and which ones somebody means."""
+"""The two ends of an upgrade: which subjects are neighbours, and what they are called."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from http import HTTPStatus
 from typing import cast
 
-from kexbench.api.cells import version_order
-from kexbench.api.models import Candidate
-from kexbench.api.problems import ProblemError
+from kexbench.comparison.order import version_order
 from kexbench.domain.kits import Library
-from kexbench.domain.library_commits import SHORT_HASH, version_text
+from kexbench.domain.library_commits import version_text
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import MeasuredSubjectRow, SubjectRow
 
 TITLES: dict[Library, str] = {"openssl": "OpenSSL", "gnutls": "GnuTLS", "fake": "fake"}
-NAMED = 12
-"""So many versions are named where an unknown one was asked for."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ def _before(older: list[_Measured], after: _Measured) -> _Measured | None:
 
 
 def end_of(subject: SubjectRow) -> UpgradeEnd:
-    version = _version(subject)
+    version = subject_version(subject)
     return UpgradeEnd(
         subject=subject.name,
         version=version,
@@ -103,7 +98,7 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
 def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
     """`3.0.19` and `3.5.7`; where both are of one version with their sources, `3.0.19 (debian/bookworm)`; where these
     are the same too, with their build profiles."""
-    names = [(_version(one), f"{_version(one)} ({one.source})") for one in (before, after)]
+    names = [(subject_version(one), f"{subject_version(one)} ({one.source})") for one in (before, after)]
     for first, second in zip(*names, strict=True):
         if first != second:
             return first, second
@@ -111,50 +106,5 @@ def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
     return first, second
 
 
-def _version(subject: SubjectRow) -> str:
+def subject_version(subject: SubjectRow) -> str:
     return version_text(subject.version, subject.commit)
-
-
-def meant(known: Collection[SubjectRow], library: str, text: str, tracked: Collection[str]) -> SubjectRow:
-    """The subject that somebody wrote as a version, a source or its unique name. A version that several have is that of
-    the `tracked` source. Raises problems, with the candidates where there are several."""
-    subjects = {subject.name: subject for subject in known}
-    if text in subjects:
-        return subjects[text]
-    found = [name for name, subject in subjects.items() if _fits(subject, text)]
-    found = [name for name in found if subjects[name].source in tracked] or found
-    if len(found) > 1:
-        detail = f"{library} {text} means {len(found)} subjects: {', '.join(found)}"
-        candidates = [_candidate(text, subjects[name]) for name in found]
-        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "name one of them", candidates)
-    if not found:
-        raise ProblemError(
-            HTTPStatus.NOT_FOUND,
-            f"no numbers of {library} {text} are stored; there are some of {_named(subjects)}",
-            "measure it: kexbench run SPEC; GET /api/v1/upgrades lists what can be compared",
-        )
-    return subjects[found[0]]
-
-
-def _candidate(asked: str, subject: SubjectRow) -> Candidate:
-    return Candidate(
-        asked=asked,
-        subject=subject.name,
-        version=_version(subject),
-        source=subject.source,
-        build_profile_label=subject.build_profile_label,
-    )
-
-
-def _fits(subject: SubjectRow, text: str) -> bool:
-    written = (subject.version, subject.source, f"{subject.library}@{subject.source}", _version(subject))
-    of_commit = subject.commit is not None and len(text) >= SHORT_HASH and subject.commit.hash.startswith(text)
-    return text in written or of_commit
-
-
-def _named(subjects: Mapping[str, SubjectRow]) -> str:
-    """The newest versions."""
-    ordered = sorted(subjects.values(), key=version_order, reverse=True)
-    versions = list(dict.fromkeys(map(_version, ordered)))
-    more = len(versions) - NAMED
-    return (", ".join(versions[:NAMED]) or "none") + (f" and {more:,} more" if more > 0 else "")

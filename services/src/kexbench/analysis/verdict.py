@@ -1,4 +1,5 @@
-"""Two versions of a library compared over a whole matrix: which cells moved, with false discoveries in check."""
+"""The one place that decides whether a cost moved: of the cells of a matrix together, with false discoveries in check,
+and of a comparison alone. Everybody who says slower, faster or the same asks here."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +8,14 @@ import numpy as np
 
 from kexbench.analysis.detectable import detectable_change
 from kexbench.analysis.discovery import FALSE_DISCOVERIES, false_discovery_rates
-from kexbench.analysis.estimates import RELEVANT
 from kexbench.analysis.moves import LogMove, Pair, moves, pair
 from kexbench.analysis.rounds import Batches
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange
-from kexbench.domain.upgrades import CellVerdict, Move, Side, SideMove, UpgradeCell
+from kexbench.domain.upgrades import SIDES, CellVerdict, Move, Side, SideMove, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
 
 ONE_JOB = "of one job: what differs from job to job is not in the interval"
-SIDES: tuple[Side, ...] = ("both", "client", "server")
 _SLIGHT = 0.2
 """A side whose part in a move is smaller than so much of the other's does not count as having moved."""
 
@@ -57,8 +57,8 @@ def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[Upgrad
     """
     pairs = {side: _pairs(cells, side) for side in SIDES}
     kinds = {place: (cell.pool, cell.cpu_model) for place, cell in enumerate(cells)}
-    found = {side: moves(pairs[side], kinds) for side in SIDES}
-    judged = {side: _judged(cells, found[side], relevant) for side in SIDES}
+    floors = {place: cell.floor for place, cell in enumerate(cells)}
+    judged = {side: judge_pairs(pairs[side], kinds, floors, relevant) for side in SIDES}
     return tuple(
         _cell(cell, pairs["both"].get(place), {side: judged[side].get(place) for side in SIDES})
         for place, cell in enumerate(cells)
@@ -66,8 +66,8 @@ def judge(cells: Sequence[CellData], relevant: float = RELEVANT) -> tuple[Upgrad
 
 
 @dataclass(frozen=True)
-class _Judged:
-    """A move with its verdict, among all cells of its side."""
+class Judged:
+    """A move with its verdict, among all that were judged with it."""
 
     move: LogMove
     q: float
@@ -75,13 +75,33 @@ class _Judged:
     verdict: CellVerdict
 
 
-def _judged(cells: Sequence[CellData], found: Mapping[int, LogMove], relevant: float) -> dict[int, _Judged]:
+def judge_pairs(
+    pairs: Mapping[int, Pair],
+    kinds: Mapping[int, object],
+    floors: Mapping[int, float],
+    relevant: float = RELEVANT,
+) -> dict[int, Judged]:
+    """Comparisons by their places, judged together. Those of one kind tell each other's noise; `floors`: by how much two
+    builds of one source differ, where that is known."""
+    found = moves(pairs, kinds)
     rates = false_discovery_rates(np.array([move.chance for move in found.values()]))
     judged = {}
     for (place, move), q in zip(found.items(), rates.tolist(), strict=True):
-        resolves = max(cells[place].floor, detectable_change(move.error, move.test_freedom))
-        judged[place] = _Judged(move, q, resolves, _verdict(move, q, resolves, relevant))
+        resolves = max(floors.get(place, 0.0), detectable_change(move.error, move.test_freedom))
+        judged[place] = Judged(move, q, resolves, verdict_of(move, q, resolves, relevant))
     return judged
+
+
+def has_moved(move: LogMove, chance: float, most: float, least: float) -> bool:
+    """Whether a move is as unlikely by chance as is asked for and, as a share, at least so large."""
+    return chance <= most and float(abs(np.expm1(move.centre))) >= least
+
+
+def verdict_of(move: LogMove, q: float, resolves: float, relevant: float) -> CellVerdict:
+    low, high = np.exp(move.bounds())
+    if has_moved(move, q, FALSE_DISCOVERIES, max(relevant, resolves)):
+        return "more" if move.centre > 0 else "less"
+    return "same" if low >= 1 - relevant and high <= 1 + relevant else "unresolved"
 
 
 def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
@@ -93,7 +113,7 @@ def _pairs(cells: Sequence[CellData], side: Side) -> dict[int, Pair]:
     return {place: one for place, one in made.items() if one is not None}
 
 
-def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, _Judged | None]) -> UpgradeCell:
+def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, Judged | None]) -> UpgradeCell:
     before, after = data.before.get("both", {}), data.after.get("both", {})
     shared = len(before.keys() & after.keys())
     both = found["both"]
@@ -120,18 +140,7 @@ def _cell(data: CellData, compared: Pair | None, found: Mapping[Side, _Judged | 
     )
 
 
-def _verdict(move: LogMove, q: float, resolves: float, relevant: float) -> CellVerdict:
-    low, high = np.exp(move.bounds())
-    if q <= FALSE_DISCOVERIES and _size(move.centre) >= max(relevant, resolves):
-        return "more" if move.centre > 0 else "less"
-    return "same" if low >= 1 - relevant and high <= 1 + relevant else "unresolved"
-
-
-def _size(centre: float) -> float:
-    return float(abs(np.expm1(centre)))
-
-
-def _side(judged: _Judged | None) -> SideMove | None:
+def _side(judged: Judged | None) -> SideMove | None:
     return SideMove(**vars(_ratio(judged.move)), verdict=judged.verdict) if judged else None
 
 

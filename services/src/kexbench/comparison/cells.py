@@ -1,0 +1,183 @@
+"""Cells from rows: which numbers stand together, what each is compared with, and what was judged of it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from kexbench.analysis.estimates import compare, estimate_median
+from kexbench.analysis.rounds import Batches
+from kexbench.analysis.verdict import CellData
+from kexbench.comparison.comparing import Beside, chosen, sentinels
+from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, Ratio
+from kexbench.comparison.order import version_order
+from kexbench.comparison.upgrade_data import Step, judged_steps
+from kexbench.domain.cases import Case
+from kexbench.domain.samples import Metric, Negotiated
+from kexbench.domain.upgrades import SIDES, Side, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
+from kexbench.store.port import HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow
+
+
+@dataclass
+class Gathered:
+    """All rows of one cell."""
+
+    case: Case
+    subject: SubjectRow
+    run_id: str = ""
+    measured_at: datetime | None = None
+    batches: dict[str, Sequence[float]] = field(default_factory=dict)
+    levels: list[float] = field(default_factory=list)
+    outcome: OutcomeRow | None = None
+    step: Step | None = None
+    """From what it is compared with."""
+
+
+def cells_of(
+    store: Store,
+    selection: Selection,
+    samples: Iterable[SampleRow],
+    outcomes: Iterable[OutcomeRow],
+    relevant: float = RELEVANT,
+) -> list[Cell]:
+    """One cell for every case and subject of a host kind that has a number or a reason for none. In a run, changes of
+    both sides' CPU time have those of the client and the server."""
+    gathered = gather(samples, outcomes)
+    in_sides = selection.metric is Metric.CPU_NS and selection.run_id is not None
+    metrics: dict[Side, Metric] = SIDES if in_sides else {"both": selection.metric}
+    steps = {cell.step for cell in gathered if cell.step}
+    judged = judged_steps(store, steps, relevant, run_id=selection.run_id, metrics=metrics)
+    kind = HostKindRow(selection.pool or "", selection.cpu_model or "")
+    run_ids = {cell.run_id for cell in gathered if cell.levels}
+    frozen = sentinels(store.sentinels(selection.metric, run_ids) if run_ids else ())
+    free = {cell.run_id for cell in gathered if cell.levels and cell.case.leaves_a_choice}
+    negotiated = chosen(store.negotiated(free) if free else ())
+    sides = replace(selection, metric=Metric.CLIENT_CPU_NS)
+    disturbed = {(row.case.case_id, row.subject.name): row for row in store.disturbed(sides)} if in_sides else {}
+    return [
+        _cell(
+            cell,
+            judged[cell.step].of(cell.case.case_id, kind) if cell.step else None,
+            frozen.get((cell.run_id, cell.case.case_id)),
+            negotiated.get((cell.run_id, cell.case.case_id, f"{cell.subject.library}@{cell.subject.source}")),
+            disturbed.get((cell.case.case_id, cell.subject.name)),
+        )
+        for cell in gathered
+    ]
+
+
+def judged_in_run(store: Store, run_id: str, relevant: float) -> list[tuple[Step, UpgradeCell]]:
+    """What the pages of a run, one for each host kind, show of its changes."""
+    gathered = {
+        kind: gather(store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run_id)), ())
+        for kind in store.host_kinds(run_id)
+    }
+    steps = {cell.step for cells in gathered.values() for cell in cells if cell.step}
+    judged = judged_steps(store, steps, relevant, run_id=run_id)
+    return [
+        (cell.step, found[1])
+        for kind, cells in gathered.items()
+        for cell in cells
+        if cell.step and (found := judged[cell.step].of(cell.case.case_id, kind))
+    ]
+
+
+def gather(samples: Iterable[SampleRow], outcomes: Iterable[OutcomeRow]) -> list[Gathered]:
+    """Of one host kind, each with the subject that it is compared with."""
+    gathered: dict[tuple[str, str], Gathered] = {}
+    for row in samples:
+        key = (row.case.case_id, row.subject.name)
+        cell = gathered.setdefault(key, Gathered(case=row.case, subject=row.subject))
+        cell.run_id = row.run_id
+        cell.measured_at = max(row.measured_at, cell.measured_at or row.measured_at)
+        cell.levels.append(row.level)
+        cell.batches[row.unit] = row.values
+    for outcome in outcomes:
+        key = (outcome.case.case_id, outcome.subject.name)
+        cell = gathered.setdefault(key, Gathered(case=outcome.case, subject=outcome.subject))
+        if cell.levels and cell.run_id != outcome.run_id:
+            if outcome.measured_at <= (cell.measured_at or outcome.measured_at):
+                continue  # an older run's trouble says nothing about the newest numbers
+            cell.outcome = cell.outcome or outcome  # a newer run's does, beside the numbers that it lacks
+            continue
+        if cell.outcome is None:
+            cell.outcome = outcome
+            cell.run_id = outcome.run_id
+            cell.measured_at = max(outcome.measured_at, cell.measured_at or outcome.measured_at)
+    by_case: dict[str, list[Gathered]] = defaultdict(list)
+    for cell in gathered.values():
+        by_case[cell.case.case_id].append(cell)
+    for cell in gathered.values():
+        if cell.levels and (previous := _previous(cell, by_case[cell.case.case_id])):
+            cell.step = (previous.subject.name, cell.subject.name)
+    return list(gathered.values())
+
+
+def _previous(cell: Gathered, others: list[Gathered]) -> Gathered | None:
+    """The version before it of the same library that has numbers, of the same build profile if there is one."""
+    older = [
+        other
+        for other in others
+        if other.levels
+        and other.subject.library == cell.subject.library
+        and other.subject.version_key < cell.subject.version_key
+    ]
+    alike = [other for other in older if other.subject.build_profile == cell.subject.build_profile]
+    return max(alike or older, key=lambda other: version_order(other.subject), default=None)
+
+
+def _cell(
+    cell: Gathered,
+    judged: tuple[CellData, UpgradeCell] | None,
+    sentinel: Beside | None,
+    negotiated: Negotiated | None,
+    disturbed: OutcomeRow | None,
+) -> Cell:
+    assert cell.measured_at is not None
+    apart = judged is not None and judged[1].verdict == "apart"
+    return Cell(
+        case_id=cell.case.case_id,
+        subject=cell.subject.name,
+        estimate=Estimate(**vars(estimate_median(cell.levels))) if cell.levels else None,
+        change=_change(cell.step[0], *judged) if cell.step and judged else None,
+        apart_from=cell.step[0] if cell.step and apart else None,
+        outcome=_outcome(cell.outcome),
+        sides_outcome=_outcome(disturbed),
+        to_sentinel=_to_sentinel(cell.batches, sentinel),
+        negotiated=negotiated if cell.case.leaves_a_choice else None,
+        run_id=cell.run_id,
+        measured_at=cell.measured_at,
+    )
+
+
+def _outcome(row: OutcomeRow | None) -> OutcomeView | None:
+    if row is None:
+        return None
+    return OutcomeView(kind=row.kind, reason=row.reason, detail=row.detail, invocations=row.invocations)
+
+
+def _to_sentinel(batches: Batches, sentinel: Beside | None) -> Ratio | None:
+    found = compare(batches, sentinel.batches) if sentinel and batches else None
+    return Ratio(ratio=found.ratio, low=found.low, high=found.high) if found else None
+
+
+def _change(against: str, data: CellData, judged: UpgradeCell) -> Change | None:
+    """None where too few invocations have both. Of what is unlike the ratio is shown, and nothing claimed."""
+    unlike = judged.verdict == "unlike"
+    move = compare(data.after["both"], data.before["both"]) if unlike else judged.move
+    if move is None:
+        return None
+    return Change(
+        against=against,
+        ratio=move.ratio,
+        low=move.low,
+        high=move.high,
+        paired=judged.paired,
+        verdict=judged.verdict,
+        resolves=judged.resolves,
+        warnings=list(data.warnings),
+        components=list(data.components),
+        client=judged.client,
+        server=judged.server,
+    )

@@ -1,0 +1,56 @@
+"""The order in which cases and subjects are shown."""
+
+from collections.abc import Iterable
+
+from kexbench.comparison.models import SubjectView
+from kexbench.domain.cases import Case, CpuFeatures
+from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
+from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
+
+
+def subject_view(subject: SubjectRow) -> SubjectView:
+    return SubjectView(subject=subject.name, **vars(subject))
+
+
+def subjects_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[SubjectView]:
+    """Each subject once, by library, then version; of kits that share a name the newest measured."""
+    newest: dict[str, SampleRow | OutcomeRow] = {}
+    for row in rows:
+        known = newest.get(row.subject.name)
+        if known is None or known.measured_at < row.measured_at:
+            newest[row.subject.name] = row
+    ordered = sorted(newest.values(), key=lambda row: version_order(row.subject))
+    return [subject_view(row.subject) for row in ordered]
+
+
+def cases_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[Case]:
+    """Each case once: by protocol, key exchange, then the numbers that a person would sort by; variations of a case
+    stand behind it."""
+    return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
+
+
+def case_order(case: Case) -> tuple[int | str, ...]:
+    return (
+        list(Protocol).index(case.protocol),
+        list(KeyExchange).index(case.key_exchange),
+        case.rsa_bits,
+        case.curve,
+        len(case.group),
+        case.group,
+        case.cipher,
+        list(CpuFeatures).index(case.cpu_features),
+        case.fips,
+        case.chain_length,
+        case.client_authentication,
+        case.ocsp_bytes,
+        case.hello_retry,
+        list(Resumption).index(case.resumption),
+        case.early_data_bytes,
+        case.anti_replay,
+        case.threads,
+        case.peer,
+    )
+
+
+def version_order(subject: SubjectRow) -> tuple[str, ...]:
+    return (subject.library, subject.version_key, subject.build_profile, subject.source)

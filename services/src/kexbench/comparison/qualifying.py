@@ -1,0 +1,72 @@
+"""What A/A runs measured: a kit beside its copy, and relinks of one source."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from kexbench.analysis.qualification import layout_floor
+from kexbench.analysis.rounds import Batches
+from kexbench.domain.plans import HARNESS_VERSION
+from kexbench.domain.samples import Metric
+from kexbench.domain.variants import split_variant
+from kexbench.store.port import HostKindRow, SampleRow, Selection, Store
+
+
+@dataclass(frozen=True)
+class Qualifying:
+    """What a run measured in a case of a library."""
+
+    newest: SampleRow
+    same: tuple[Batches, Batches]
+    relinked: tuple[Batches, ...]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.newest.subject.library, self.newest.case.case_id
+
+
+def qualifying(store: Store, kind: HostKindRow, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
+    """Of each case of some libraries, or of all, what may qualify it, the newest first. What was measured in another way
+    than today says nothing of the noise to come."""
+    selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
+    harness = store.harness_versions(store.qualifying_runs(selection))
+    runs = tuple(run_id for run_id, version in harness.items() if version == HARNESS_VERSION)
+    by_cell: dict[tuple[str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
+    for row in store.samples(replace(selection, runs=runs)) if runs else ():
+        if row.subject.library != "fake":  # made-up libraries have settings where others have variants
+            by_cell[row.subject.library, row.case.case_id][row.subject.source].append(row)
+    for _, sources in sorted(by_cell.items()):
+        for copied in _copies(sources):
+            newest = max(sources[copied], key=lambda row: row.measured_at)
+            found = {source: _batches(stored, newest.run_id) for source, stored in sources.items()}
+            relinked = tuple(batches for source, batches in found.items() if batches and _is_relink(source))
+            yield Qualifying(newest, (found[_original(copied)], found[copied]), relinked)
+
+
+def layout_floors(store: Store, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
+    """By library and case by how much two builds of one source differ, where that is known."""
+    floors: dict[tuple[str, str], float] = {}
+    for found in qualifying(store, kind, libraries):
+        floor = layout_floor(found.relinked)
+        if floor is not None:
+            floors.setdefault(found.place, floor)
+    return floors
+
+
+def _copies(sources: dict[str, list[SampleRow]]) -> list[str]:
+    """The sources that stand beside themselves, the newest first."""
+    copies = [name for name in sources if split_variant(name)[1].copy is not None and _original(name) in sources]
+    return sorted(copies, key=lambda name: max(row.measured_at for row in sources[name]), reverse=True)
+
+
+def _original(copied: str) -> str:
+    return "+".join(part for part in copied.split("+") if not part.startswith("copy="))
+
+
+def _is_relink(source: str) -> bool:
+    variant = split_variant(source)[1]
+    return variant.relink is not None and variant.copy is None and variant.burn is None
+
+
+def _batches(rows: list[SampleRow], run_id: str) -> Batches:
+    return {row.unit: row.values for row in rows if row.run_id == run_id}

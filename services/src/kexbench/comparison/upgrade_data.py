@@ -1,0 +1,275 @@
+"""What the store has of an upgrade: of each case on each host kind the numbers that are set beside each other."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import median
+
+import numpy as np
+
+from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
+from kexbench.analysis.rounds import Batches, medians
+from kexbench.analysis.verdict import CellData, judge
+from kexbench.comparison.comparing import (
+    Bridge,
+    Numbers,
+    are_apart,
+    batches_of,
+    best_runs,
+    bridge_between,
+    chosen,
+    components_between,
+    measured_in_both,
+    sentinels,
+    unbridged,
+    unlike,
+    warnings_of,
+)
+from kexbench.comparison.order import case_order
+from kexbench.comparison.qualifying import layout_floors
+from kexbench.comparison.upgrade_ends import version_names
+from kexbench.domain.cases import Case
+from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import SIDES, MissingCell, Side, UpgradeCell
+from kexbench.domain.verdicts import RELEVANT
+from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow
+
+NOT_MEASURED = "not measured"
+Step = tuple[str, str]
+"""The names of two subjects, the one before and the one after."""
+Runs = dict[tuple[Step, str], tuple[str, str]]
+"""By step and case the run of either subject."""
+_Sides = dict[Side, Numbers]
+_Place = tuple[str, str, str]
+"""A case, a subject and a run."""
+
+
+@dataclass(frozen=True)
+class JudgedCells:
+    """The cells of an upgrade, each with what was judged of it among all of them."""
+
+    data: tuple[CellData, ...] = ()
+    judged: tuple[UpgradeCell, ...] = ()
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, str], int]:
+        return {(cell.case_id, cell.pool, cell.cpu_model): place for place, cell in enumerate(self.judged)}
+
+    def of(self, case_id: str, kind: HostKindRow) -> tuple[CellData, UpgradeCell] | None:
+        """None where nothing has both."""
+        place = self._places.get((case_id, kind.pool, kind.cpu_model))
+        return None if place is None else (self.data[place], self.judged[place])
+
+    def __add__(self, other: "JudgedCells") -> "JudgedCells":
+        return JudgedCells(self.data + other.data, self.judged + other.judged)
+
+    def more(self) -> tuple[UpgradeCell, ...]:
+        return tuple(cell for cell in self.judged if cell.verdict == "more")
+
+    def where(self, is_wanted: Callable[[UpgradeCell], bool]) -> "JudgedCells":
+        """Some of them, judged as they were."""
+        places = [place for place, cell in enumerate(self.judged) if is_wanted(cell)]
+        return JudgedCells(tuple(self.data[at] for at in places), tuple(self.judged[at] for at in places))
+
+
+def judged_steps(
+    store: Store,
+    steps: Collection[Step],
+    relevant: float = RELEVANT,
+    *,
+    run_id: str | None = None,
+    metrics: Mapping[Side, Metric] = SIDES,
+) -> dict[Step, JudgedCells]:
+    """Of each step all its cells on all host kinds, judged together: by all that is stored, of each cell the newest run
+    that interleaved both, or by one run alone. This is what every verdict that people see is judged among."""
+    found = cells_of_steps(store, steps, run_id=run_id, metrics=metrics)
+    return {step: JudgedCells(tuple(cells), judge(cells, relevant)) for step, cells in found.items()}
+
+
+def cells_of_steps(
+    store: Store, steps: Collection[Step], *, run_id: str | None = None, metrics: Mapping[Side, Metric] = SIDES
+) -> dict[Step, list[CellData]]:
+    """What the cells of steps are judged by, in the order of the matrix, then host kinds, the one measured last first.
+    `metrics`: of both sides together, and where they are asked for of each."""
+    names = tuple(sorted({name for step in steps for name in step}))
+    found: dict[Step, list[CellData]] = {step: [] for step in steps}
+    if not names:
+        return found
+    selection = Selection(metrics["both"], subjects=names, run_id=run_id, asides=True)
+    appearances = store.appearances(selection)
+    cases = {row.case.case_id: row.case for row in appearances}
+    for kind in host_kinds(appearances):
+        here = [row for row in appearances if (row.pool, row.cpu_model) == (kind.pool, kind.cpu_model)]
+        for step, cell in _cells_on(store, kind, cases, _best_runs(here, steps), metrics):
+            found[step].append(cell)
+    return {step: sorted(cells, key=lambda cell: case_order(cell.case)) for step, cells in found.items()}
+
+
+def host_kinds(rows: Iterable[AppearanceRow]) -> list[HostKindRow]:
+    """The one measured last first."""
+    newest_first = sorted(rows, key=lambda row: row.measured_at, reverse=True)
+    return list(dict.fromkeys(HostKindRow(row.pool, row.cpu_model) for row in newest_first))
+
+
+def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step]) -> Runs:
+    """Of what one host kind has."""
+    by_subject: dict[str, dict[str, list[AppearanceRow]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        by_subject[row.subject][row.case.case_id].append(row)
+    runs: Runs = {}
+    for before, after in steps:
+        for case_id, theirs in by_subject[before].items():
+            if pair := best_runs([*theirs, *by_subject[after][case_id]], before, after):
+                runs[(before, after), case_id] = pair
+    return runs
+
+
+def _cells_on(
+    store: Store, kind: HostKindRow, cases: Mapping[str, Case], runs: Runs, metrics: Mapping[Side, Metric]
+) -> Iterator[tuple[Step, CellData]]:
+    if not runs:
+        return
+    places = {(case_id, *where) for (step, case_id), pair in runs.items() for where in zip(step, pair, strict=True)}
+    differing = [(case_id, *pair) for (_, case_id), pair in runs.items() if pair[0] != pair[1]]
+    apart = {run_id for _, *pair in differing for run_id in pair}
+    here = Selection(
+        metrics["both"],
+        kind.pool,
+        kind.cpu_model,
+        subjects=tuple(sorted({name for _, name, _ in places})),
+        runs=tuple(sorted({run_id for *_, run_id in places})),
+        asides=True,
+    )
+    numbers: dict[_Place, _Sides] = defaultdict(dict)
+    for side, metric in metrics.items():
+        frozen = sentinels(store.sentinels(metric, apart)) if apart else {}
+        others = measured_in_both(store, replace(here, metric=metric), unbridged(differing, frozen))
+        for place, found in _numbers(store.samples(replace(here, metric=metric)), places).items():
+            where = (found.run_id, place[0])
+            found.sentinel, found.others = frozen.get(where), others.get(where, {})
+            numbers[place][side] = found
+    _tell_what_was_done(store, numbers, cases, apart)
+    libraries = {sides["both"].subject.library for sides in numbers.values()}
+    floors = layout_floors(store, kind, libraries) if metrics["both"] in SIDES.values() else {}
+    disturbed = _disturbed(store.disturbed(replace(here, metric=metrics["client"]))) if "client" in metrics else {}
+    components = store.components({run_id for *_, run_id in places})
+    for (step, case_id), pair in runs.items():
+        before, after = ((case_id, *where) for where in zip(step, pair, strict=True))
+        first, second = numbers[before], numbers[after]
+        cell = _cell(cases[case_id], kind, first, second, floors.get((second["both"].subject.library, case_id), 0.0))
+        along = components_between(first["both"], second["both"], components)
+        times = max(disturbed.get(before, 0), disturbed.get(after, 0))
+        yield step, replace(cell, components=along, disturbed=times)
+
+
+def _numbers(rows: Iterable[SampleRow], places: Collection[_Place]) -> dict[_Place, Numbers]:
+    found: dict[_Place, Numbers] = {}
+    for row in rows:
+        place = (row.case.case_id, row.subject.name, row.run_id)
+        if place in places:
+            numbers = found.setdefault(place, Numbers(row.subject, row.run_id))
+            numbers.batches[row.unit] = row.values
+            numbers.levels.append(row.level)
+    return found
+
+
+def _disturbed(rows: Iterable[OutcomeRow]) -> dict[_Place, int]:
+    return {(row.case.case_id, row.subject.name, row.run_id): row.invocations for row in rows}
+
+
+def _tell_what_was_done(
+    store: Store, numbers: Mapping[_Place, _Sides], cases: Mapping[str, Case], apart: Collection[str]
+) -> None:
+    """Which harness measured what was not measured together, and what libraries chose that could choose."""
+    harness = store.harness_versions(apart) if apart else {}
+    free = {case_id for case_id, case in cases.items() if case.leaves_a_choice}
+    runs = {run_id for case_id, _, run_id in numbers if case_id in free}
+    negotiated = chosen(store.negotiated(runs)) if runs else {}
+    for (case_id, _, _), sides in numbers.items():
+        both = sides["both"]
+        both.harness_version = harness.get(both.run_id)
+        if case_id in free:
+            both.negotiated = negotiated.get((both.run_id, case_id, f"{both.subject.library}@{both.subject.source}"))
+
+
+def _cell(case: Case, kind: HostKindRow, before: _Sides, after: _Sides, floor: float) -> CellData:
+    older, newer = before["both"], after["both"]
+    bridge = bridge_between(older, newer)
+    sides = {side: (before[side], after[side]) for side in before if side in after}
+    bridges = {side: bridge_between(*both) for side, both in sides.items()}
+    first = {side: _batches(both[0], bridges[side], later=False) for side, both in sides.items()}
+    second = {side: _batches(both[1], bridges[side], later=True) for side, both in sides.items()}
+    paired = len(first["both"].keys() & second["both"].keys()) >= MIN_COMPARED_INVOCATIONS
+    return CellData(
+        case=case,
+        pool=kind.pool,
+        cpu_model=kind.cpu_model,
+        before=first,
+        after=second,
+        run_ids=tuple(dict.fromkeys((older.run_id, newer.run_id))),
+        warnings=tuple(warnings_of(newer, older, bridge, paired=paired)),
+        unlike=bool(unlike(newer, older)),
+        apart=are_apart(older, newer, bridge),
+        floor=floor,
+        before_ns=median(older.levels) * (_level(bridge.second) / _level(bridge.first) if bridge else 1),
+        after_ns=median(newer.levels),
+    )
+
+
+def _level(batches: Batches) -> float:
+    return float(np.median(medians(batches)))
+
+
+def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches:
+    """Through a bridge: what it would have cost while what stands in between cost what it did in the later run, so that
+    the numbers are still of the metric's unit."""
+    if bridge is None:
+        return batches_of(numbers, None)
+    level = _level(bridge.second)
+    found = batches_of(numbers, bridge.second if later else bridge.first)
+    return {unit: [value * level for value in values] for unit, values in found.items()}
+
+
+def missing_cells(store: Store, before: SubjectRow, after: SubjectRow) -> list[MissingCell]:
+    """The cases that one of two subjects has numbers of and the other has none of, with the reason. Not those of host
+    kinds that only one was ever measured on."""
+    selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name), asides=True)
+    appearances = store.appearances(selection)
+    cases: dict[tuple[HostKindRow, str], dict[str, Case]] = defaultdict(dict)
+    for row in appearances:
+        cases[HostKindRow(row.pool, row.cpu_model), row.subject][row.case.case_id] = row.case
+    versions = version_names(before, after)
+    found: list[tuple[Case, MissingCell]] = []
+    for kind in host_kinds(appearances):
+        reasons = _reasons(store.outcomes(replace(selection, pool=kind.pool, cpu_model=kind.cpu_model)))
+        for version, lacking, having in ((versions[0], before, after), (versions[1], after, before)):
+            theirs = reasons.get(lacking.name, {})
+            known = cases.get((kind, lacking.name), {})
+            if not known and not theirs:
+                continue
+            for case_id, case in cases.get((kind, having.name), {}).items():
+                if case_id not in known:
+                    reason = theirs.get(case_id, NOT_MEASURED)
+                    found.append((case, _missing(case, kind, version, reason)))
+    return [missing for _, missing in sorted(found, key=lambda one: case_order(one[0]))]
+
+
+def _reasons(rows: Iterable[OutcomeRow]) -> dict[str, dict[str, str]]:
+    """By subject and case the most frequent one, which comes first."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        words = filter(None, (str(row.kind), row.reason, row.detail))
+        found[row.subject.name].setdefault(row.case.case_id, ": ".join(words))
+    return found
+
+
+def _missing(case: Case, kind: HostKindRow, version: str, reason: str) -> MissingCell:
+    return MissingCell(
+        case_id=case.case_id,
+        title=case.label,
+        pool=kind.pool,
+        cpu_model=kind.cpu_model,
+        version=version,
+        reason=reason,
+    )
