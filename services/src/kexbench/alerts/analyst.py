@@ -19,8 +19,7 @@ from kexbench.alerts.histories import steps_in_histories
 from kexbench.alerts.judging import HostCase, host_case
 from kexbench.alerts.screening import Upgrade, cells_between, upgrades_of_run
 from kexbench.alerts.staleness import StaleSpec, findings, over, stale_spec, untold
-from kexbench.api.models import HostKind
-from kexbench.api.reading import sentinel_view
+from kexbench.comparison.host_moves import moved_since
 from kexbench.domain.alerts import ANALYST, UNSETTLED, Alert, AlertAction, AlertKind, AlertRule, alert_of, status_of
 from kexbench.domain.judgements import HostMoved, JudgedUpgrade, Judgement, UpgradeOutcome
 from kexbench.domain.runs import Run
@@ -173,14 +172,13 @@ class Analyst:
 
     def _host_moves(self, run: Run) -> Iterable[HostMoved]:
         for kind in self._store.host_kinds(run.run_id):
-            view = sentinel_view(self._store, run, HostKind(**vars(kind)))
-            if view and view.move and view.move.moved:
-                found = view.move
+            found = moved_since(self._store, run, kind.pool, kind.cpu_model)
+            if found and found.move.moved:
                 yield HostMoved(
                     pool=kind.pool,
                     cpu_model=kind.cpu_model,
-                    move=Move(ratio=found.ratio, low=found.low, high=found.high),
-                    cases=found.cases,
+                    move=Move(ratio=found.move.ratio, low=found.move.low, high=found.move.high),
+                    cases=found.move.cases,
                     since_run=found.since_run,
                     since=found.since,
                 )

@@ -2,14 +2,12 @@
 
 import re
 from collections import defaultdict
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
-from kexbench.analysis.sentinel import host_moves
 from kexbench.api.dependencies import HasQueue, TheStore
 from kexbench.api.metrics import metric_views
 from kexbench.api.mixed import MixedPool, mixed_pool
@@ -27,6 +25,7 @@ from kexbench.api.run_models import (
     StealView,
 )
 from kexbench.comparison.cells import cells_of
+from kexbench.comparison.host_moves import moved_since
 from kexbench.comparison.models import SubjectView
 from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
@@ -214,25 +213,11 @@ def sentinel_view(store: Store, run: Run, kind: HostKind | None) -> SentinelView
     kit = run.kits.get(SENTINEL)
     if kit is None:
         return None
-    move, earlier = None, []
-    if kind:
-        here = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, sentinel=True)
-        later = store.samples(replace(here, run_id=run.run_id))
-        found = store.samples(replace(here, before=run.created_at))
-        earlier = [row for row in found if row.subject.kit_id == kit.kit_id]
-        move = host_moves(_by_case(earlier), _by_case(later))
-    view = None
-    if move:
-        since = max(earlier, key=lambda row: row.measured_at)
-        view = HostMoveView(since_run=since.run_id, since=since.measured_at, **vars(move))
-    return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=view)
-
-
-def _by_case(rows: list[SampleRow]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        found[row.case.case_id].append(row.level)
-    return found
+    found = moved_since(store, run, kind.pool, kind.cpu_model) if kind else None
+    move = None
+    if found:
+        move = HostMoveView(since_run=found.since_run, since=found.since, **vars(found.move))
+    return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=move)
 
 
 def known_run(store: Store, run_id: str) -> Run:

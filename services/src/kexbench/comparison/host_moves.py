@@ -1,0 +1,42 @@
+"""Whether a machine became slower or faster between two runs, by the frozen subject that both measured."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from kexbench.analysis.sentinel import HostMove, host_moves
+from kexbench.domain.plans import SENTINEL
+from kexbench.domain.runs import Run
+from kexbench.domain.samples import Metric
+from kexbench.store.port import SampleRow, Selection, Store
+
+
+@dataclass(frozen=True)
+class HostMoveSince:
+    move: HostMove
+    since_run: str
+    since: datetime
+
+
+def moved_since(store: Store, run: Run, pool: str, cpu_model: str) -> HostMoveSince | None:
+    """How far a host kind moved since the newest run before this one with the same frozen subject. None without such a
+    run, and with too few cases in common."""
+    kit = run.kits.get(SENTINEL)
+    if kit is None:
+        return None
+    here = Selection(Metric.CPU_NS, pool, cpu_model, sentinel=True)
+    later = store.samples(replace(here, run_id=run.run_id))
+    earlier = [row for row in store.samples(replace(here, before=run.created_at)) if row.subject.kit_id == kit.kit_id]
+    move = host_moves(_by_case(earlier), _by_case(later))
+    if move is None:
+        return None
+    since = max(earlier, key=lambda row: row.measured_at)
+    return HostMoveSince(move, since.run_id, since.measured_at)
+
+
+def _by_case(rows: Iterable[SampleRow]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.case.case_id].append(row.level)
+    return found
