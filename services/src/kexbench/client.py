@@ -10,9 +10,8 @@ import httpx
 from pydantic import BaseModel, TypeAdapter
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words
+from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words, sign_role_token, sign_run_token
 from kexbench.api.models import StoredInvocation
-from kexbench.api.tokens import sign_role_token, sign_run_token
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.folder import RunFolder
 from kexbench.service import reach_service

@@ -7,7 +7,7 @@ from datetime import datetime
 from threading import Event, Thread
 from typing import Protocol
 
-from kexbench.api.notification_models import ToSend
+from kexbench.api.alert_models import ToSend
 from kexbench.api.notifications import next_message, note_sending
 from kexbench.api.problems import ProblemError
 from kexbench.api.troubles import Troubles

@@ -104,8 +104,7 @@ class Installation:
         settings = self.settings
         if settings.access == "local":
             return LocalGatekeeper(secret)
-        from kexbench.api.cluster_access import Accounts, ClusterGatekeeper
-        from kexbench.api.kubernetes_reviewer import in_cluster
+        from kexbench.api.cluster_access import Accounts, ClusterGatekeeper, in_cluster
 
         accounts = Accounts(
             job=f"{settings.cluster_namespace}:{settings.job_service_account}",

@@ -12,8 +12,7 @@ from kexbench.agent.environment import JobPod
 from kexbench.agent.fetch import fetch
 from kexbench.api.access import Caller, Role
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
-from kexbench.api.tokens import TokenError
+from kexbench.api.calling import API_PREFIX, TokenError
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run

@@ -10,8 +10,7 @@ from fastapi import FastAPI
 
 from kexbench.api.access import Caller
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
-from kexbench.api.tokens import TokenError
+from kexbench.api.calling import API_PREFIX, TokenError
 from kexbench.api.webhooks import Doorbell
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest

@@ -10,8 +10,7 @@ from fastapi import FastAPI
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
-from kexbench.api.tokens import sign_run_token
+from kexbench.api.calling import API_PREFIX, sign_run_token
 from kexbench.domain.runs import Run
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.documented import documented_statuses

@@ -10,7 +10,7 @@ import pytest
 
 from kexbench.alerts import events as alert_events
 from kexbench.alerts.events import add_event, add_finding, event_words, next_event
-from kexbench.api.tokens import sign_role_token
+from kexbench.api.calling import sign_role_token
 from kexbench.domain.alerts import ANALYST, AlertAction, AlertEvent, AlertKind
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.clickhouse import ClickHouseStore

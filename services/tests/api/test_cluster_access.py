@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from kexbench.api.access import Caller
+from kexbench.api.calling import TokenError
 from kexbench.api.cluster_access import (
     ARCHITECTURE,
     JOB_LABEL,
@@ -16,7 +17,6 @@ from kexbench.api.cluster_access import (
     ClusterGatekeeper,
     Reviewed,
 )
-from kexbench.api.tokens import TokenError
 
 ACCOUNTS = Accounts("jobs:job", "jobs:builder", "kexbench:dispatcher", frozenset({"ci:pipeline"}))
 OF_A_JOB = {RUN_LABEL: "run-1", JOB_LABEL: "job-1"}

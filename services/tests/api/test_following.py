@@ -10,8 +10,7 @@ import pytest
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
-from kexbench.api.tokens import sign_role_token
+from kexbench.api.calling import API_PREFIX, sign_role_token
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import RunState, Trigger

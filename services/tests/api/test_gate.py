@@ -16,10 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kexbench.api import gate
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
+from kexbench.api.calling import API_PREFIX, sign_role_token
 from kexbench.api.gate import Gate, Reading
 from kexbench.api.problems import ProblemError, problem_response
-from kexbench.api.tokens import sign_role_token
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.conftest import SECRET, ClientOf, assert_problem, token
 from tests.api.documented import document

@@ -10,8 +10,7 @@ import pytest
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.api.calling import API_PREFIX
-from kexbench.api.tokens import AUDIENCE, sign_role_token
+from kexbench.api.calling import API_PREFIX, AUDIENCE, sign_role_token
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.planning.plan import make_plan
 from kexbench.queue.runs import claim

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kexbench.api.notification_models import ToSend
+from kexbench.api.alert_models import ToSend
 from kexbench.api.notifications import enqueue_missing, next_message, note_sending
 from kexbench.api.problems import ProblemError
 from kexbench.domain.alerts import AlertAction

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from kexbench.api.calling import TokenError, bearer_of, sign_run_token
 from kexbench.api.gate import MAX_UPLOAD_BYTES
-from kexbench.api.tokens import TokenError, bearer_of, sign_run_token
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import OutcomeKind, Timer
 from tests.api.conftest import SECRET, assert_problem, put, token

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from kexbench.api.tokens import sign_role_token
+from kexbench.api.calling import sign_role_token
 from kexbench.store.lock import StoreLock
 from tests.cli.conftest import TIMEOUT_S, Cli
 

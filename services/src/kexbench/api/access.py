@@ -8,8 +8,8 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
+from kexbench.api.calling import TokenError, bearer_of
 from kexbench.api.problems import ProblemError
-from kexbench.api.tokens import TokenError, bearer_of
 
 Role = Literal["run", "job", "builder", "dispatcher", "submitter", "schedule"]
 """`run`: a machine that measures by itself, for one run. `job`: the pod of one job. `builder`: a pod that builds kits.

@@ -5,21 +5,32 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from re import fullmatch
-from typing import Annotated
+from typing import Annotated, cast
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
 
+from kexbench.alerts.analyst import Analyst
 from kexbench.alerts.events import add_event, alerts_of, event_words, next_event
-from kexbench.api.access import TheCaller, admit
-from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, AlertSummary, JudgementPage
-from kexbench.api.dependencies import TheStore
+from kexbench.alerts.replaying import replay
+from kexbench.api.access import TheCaller, admit, caller_of
+from kexbench.api.alert_models import (
+    AlertChange,
+    AlertDetail,
+    AlertPage,
+    AlertSummary,
+    JudgementPage,
+    RuleDryRun,
+    RuleWanted,
+)
+from kexbench.api.dependencies import TheStore, queueing_of
 from kexbench.api.faults import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, alert_of, status_of
 from kexbench.domain.judgements import Judgement
+from kexbench.planning.documents import DocumentError
 from kexbench.queue.runs import one_at_a_time
 from kexbench.store.port import AlertRow, Store
 
@@ -171,3 +182,32 @@ def _makes_sense(events: Sequence[AlertEvent], event: AlertEvent) -> None:
         since = f" in {found.fixed_in}" if found.fixed_in else ""
         detail = f"alert {found.alert_id} is {found.status}{since}: it cannot be {event.action}"
         raise ProblemError(HTTPStatus.CONFLICT, detail, f"it may be {may}")
+
+
+@router.post("/alerts/dry-run", operation_id="dry_run_alerts")
+def dry_run_alerts(store: TheStore, caller: TheCaller, wanted: RuleWanted) -> RuleDryRun:
+    """What the rule of a spec suspects in the stored runs of that spec. A spec with faults, or without a rule, is a 422
+    problem that names them with their places."""
+    admit(caller, "submitter")
+    try:
+        found = replay(store, wanted.spec_text, wanted.spec_file)
+    except DocumentError as error:
+        raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
+    return RuleDryRun(spec_name=found.spec_name, runs=found.runs, upgrades=found.upgrades, told=list(found.told))
+
+
+def _analyst(request: Request) -> Analyst:
+    return cast(Analyst, request.app.state.analyst)
+
+
+@router.post(
+    "/alerts/advance",
+    operation_id="advance_alerts",
+    status_code=204,
+    dependencies=[Depends(caller_of), Depends(queueing_of)],
+)
+def advance_alerts(analyst: Annotated[Analyst, Depends(_analyst)], caller: TheCaller) -> None:
+    """Judge the runs that ended, queue those that have to confirm a suspicion, raise alerts, and mark what is fixed or
+    stale. While that is done already it does nothing."""
+    admit(caller, "dispatcher")
+    analyst.advance()

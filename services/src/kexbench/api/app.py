@@ -15,8 +15,6 @@ from starlette.types import Scope
 from kexbench import __version__
 from kexbench.alerts.analyst import Analyst
 from kexbench.api import (
-    advancing,
-    alert_dry_runs,
     alerts,
     bisections,
     commits,
@@ -24,7 +22,6 @@ from kexbench.api import (
     dry_runs,
     exporting,
     following,
-    health,
     lab,
     monitoring,
     notifications,
@@ -42,9 +39,8 @@ from kexbench.api import (
 from kexbench.api.access import Gatekeeper
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.gate import READERS_AT_ONCE, REFUSALS, Gate, Reading
-from kexbench.api.methods import HeadAsGet, PagesMount
 from kexbench.api.monitoring import Monitoring
-from kexbench.api.problems import MEDIA_TYPE, install_problem_handlers
+from kexbench.api.problems import MEDIA_TYPE, HeadAsGet, PagesMount, install_problem_handlers
 from kexbench.api.troubles import Troubles
 from kexbench.api.verdicts import Verdicts
 from kexbench.api.webhooks import Doorbell
@@ -53,16 +49,27 @@ from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import Store
 
 _ROUTES = (
-    *(health, reading, series, queueing, exporting, lab, verdicts, control, bisections, commits, dry_runs, following),
+    *(
+        monitoring,
+        reading,
+        series,
+        queueing,
+        exporting,
+        lab,
+        verdicts,
+        control,
+        bisections,
+        commits,
+        dry_runs,
+        following,
+    ),
     *(
         scheduling,
         supplying,
         upgrades,
         uploading,
         webhooks,
-        advancing,
         alerts,
-        alert_dry_runs,
         notifications,
         scorecard,
     ),
@@ -149,13 +156,13 @@ def create_app(
     app.state.doorbell, app.state.catalogue, app.state.scorecard = doorbell, catalogue, scorecard_file
     app.state.channels = channels
     app.state.troubles = troubles or Troubles()
-    app.state.engine = health.engine_of(store)
+    app.state.engine = monitoring.engine_of(store)
     app.state.verdicts = Verdicts(store)
     app.state.analyst = Analyst(store, supplies) if supplies else None
     for routes in _ROUTES:
         app.include_router(routes.router, prefix=API_PREFIX, responses=REFUSALS)
 
-    app.include_router(monitoring.router)
+    app.include_router(monitoring.at_root)
 
     app.state.reading = Reading()
     app.add_middleware(Gate, hosts=hosts, reading=app.state.reading)

@@ -10,10 +10,15 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, g
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from kexbench import __version__
+from kexbench.api.models import Health, TroubleView
+from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import RunState
-from kexbench.store.port import Store
+from kexbench.store.port import Store, StoreError
 
-router = APIRouter()
+router = APIRouter(tags=["reading"])
+at_root = APIRouter()
+"""Where Prometheus looks."""
 
 
 class Monitoring:
@@ -65,8 +70,25 @@ def _seconds() -> GaugeMetricFamily:
     return GaugeMetricFamily("kexbench_run_state_seconds", words, labels=["state"])
 
 
-@router.get("/metrics", include_in_schema=False)
+@at_root.get("/metrics", include_in_schema=False)
 def metrics(request: Request) -> Response:
     """For Prometheus."""
     monitoring: Monitoring = request.app.state.monitoring
     return Response(monitoring.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/health", operation_id="health")
+async def health(request: Request) -> Health:
+    """Whether the service answers, and what does not work beside it."""
+    troubles: Troubles = request.app.state.troubles
+    views = [TroubleView(**vars(trouble)) for trouble in troubles.now()]
+    status: Literal["ok", "impaired"] = "impaired" if views else "ok"
+    return Health(status=status, version=__version__, engine=request.app.state.engine, troubles=views)
+
+
+def engine_of(store: Store | None) -> str | None:
+    """The store's engine and version; None where it does not answer, or where there is no store to ask."""
+    try:
+        return store.engine() if store else None
+    except StoreError:
+        return None

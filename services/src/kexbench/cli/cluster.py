@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from kexbench.api.calling import sign_role_token
 from kexbench.api.control_models import RunWanted
 from kexbench.api.run_models import RunDetail, RunSummary
-from kexbench.api.tokens import sign_role_token
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import Api, on_this_machine, reach_api

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.api.notification_models import NotificationPage, NotificationView
+from kexbench.api.alert_models import NotificationPage, NotificationView
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api
