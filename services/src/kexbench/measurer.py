@@ -21,7 +21,7 @@ from kexbench.domain.bisections import Line
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.refusals import Refusal
-from kexbench.domain.runs import RunState, Trigger
+from kexbench.domain.runs import RunReason, RunState, Trigger
 from kexbench.execution.measuring import INTERRUPTED, MeasuringProcess
 from kexbench.kits import KitError
 from kexbench.kits.git import GitOrigin
@@ -136,7 +136,9 @@ class Measurer:
     def _begin_next(self) -> None:
         queue = [as_queued(row) for row in self._rows()]
         for run_id, newer in superseded(queue).items():
-            record(self._store, run_id, RunState.CANCELLED, f"superseded by run {newer}")
+            record(
+                self._store, run_id, RunState.CANCELLED, f"superseded by run {newer}", RunReason.SUPERSEDED, (newer,)
+            )
         left = [run for run in queue if run.run_id not in superseded(queue)]
         found = next_run(left, self._store.last_begun())
         if found and claim(self._store, found.run_id):
@@ -186,7 +188,7 @@ class Measurer:
         newest = self._store.events(run_id)[-1]
         if newest.state is RunState.FINISHED and (disturbed := self._disturbed()):
             detail = f"{newest.detail}; {disturbed}" if newest.detail else disturbed
-            record(self._store, run_id, RunState.FINISHED, detail)
+            record(self._store, run_id, RunState.FINISHED, detail, RunReason.DISTURBED)
             newest = self._store.events(run_id)[-1]
         self._say(f"run {run_id}: {newest.state}{': ' if newest.detail else ''}{newest.detail}")
 
@@ -201,13 +203,13 @@ class Measurer:
             "show in the numbers: measure again while fewer read"
         )
 
-    def _end_of(self, process: MeasuringProcess, status: int) -> tuple[RunState, str]:
+    def _end_of(self, process: MeasuringProcess, status: int) -> tuple[RunState, str, RunReason | None]:
         if self._is_cancelled(process.run_id):
-            return RunState.CANCELLED, "what is measured is kept"
+            return RunState.CANCELLED, "what is measured is kept", None
         if process.was_asked_to_end or status == INTERRUPTED:
-            return RunState.QUEUED, GOES_ON
+            return RunState.QUEUED, GOES_ON, None
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        return RunState.FAILED, f"the process that measured it {how}: see {process.log}"
+        return RunState.FAILED, f"the process that measured it {how}: see {process.log}", RunReason.PROCESS_ENDED
 
     def _is_cancelled(self, run_id: str) -> bool:
         """Whether its end was asked for since it was queued, whatever its process told afterwards."""

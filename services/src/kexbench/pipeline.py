@@ -17,7 +17,7 @@ from kexbench.api.resolving import resolved
 from kexbench.client import ApiClient, ApiError, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan
-from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.domain.versions import covers
 from kexbench.execution.folder import RunFolder
 from kexbench.execution.local import JobEnd, Places, run_job
@@ -221,9 +221,9 @@ def execute_run(
     places = places_of(installation, run)
     folder.reopen()
     _event(folder, run, RunState.RUNNING, "")
-    state, detail = _measure(installation, folder, run, places, report, lock)
+    state, detail, reason = _measure(installation, folder, run, places, report, lock)
     if not (queued and state is RunState.CANCELLED):
-        _event(folder, run, state, detail)
+        _event(folder, run, state, detail, reason)
     try:
         deliver_run(installation, folder, report.storing)
     except ApiError as error:
@@ -280,7 +280,7 @@ def _deliver_left(installation: Installation, folder: RunFolder) -> Run:
     events = folder.events()
     if not run.was_queued and (not events or events[-1].state is RunState.RUNNING):
         detail = f"the measuring process ended; kexbench run --resume {run.run_id} goes on"
-        _event(folder, run, RunState.FAILED, detail)
+        _event(folder, run, RunState.FAILED, detail, RunReason.PROCESS_ENDED)
     deliver_run(installation, folder)
     folder.mark_delivered()
     return run
@@ -299,8 +299,8 @@ def _measure(
     places: Places,
     report: Reporter,
     lock: MeasuringLock | None,
-) -> tuple[RunState, str]:
-    """All jobs, one after the other; the state of the run after them.
+) -> tuple[RunState, str, RunReason | None]:
+    """All jobs, one after the other; the state of the run after them, with what is said of it and why.
 
     Between jobs nothing is measured, so what there is so far is delivered without disturbing
     anything; what fails now is sent at the end.
@@ -312,24 +312,25 @@ def _measure(
             deliver_run(installation, folder)
         end = run_job(folder, run, job, places, partial(_report_job, report, before, total), lock)
         if end is JobEnd.CANCELLED:
-            return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on"
+            return RunState.CANCELLED, f"cancelled; kexbench run --resume {run.run_id} goes on", None
         if end is JobEnd.FAILED:
-            return RunState.FAILED, _why_the_runner_failed(folder)
+            return RunState.FAILED, *_why_the_runner_failed(folder)
         before += job.count
     measured = len(folder.invocations(run))
-    return RunState.FINISHED, "" if measured >= total else f"{measured} of {total} invocations"
+    return RunState.FINISHED, "" if measured >= total else f"{measured} of {total} invocations", None
 
 
-def _why_the_runner_failed(folder: RunFolder) -> str:
+def _why_the_runner_failed(folder: RunFolder) -> tuple[str, RunReason]:
     """On a full disk its log, which says so, cannot be written either."""
     if shutil.disk_usage(folder.path).free < _FULL_BYTES:
-        return f"the disk is full: free some space where {folder.path} lies, then resume the run"
-    return f"the runner failed: see {folder.log}"
+        detail = f"the disk is full: free some space where {folder.path} lies, then resume the run"
+        return detail, RunReason.DISK_FULL
+    return f"the runner failed: see {folder.log}", RunReason.RUNNER_FAILED
 
 
 def _report_job(report: Reporter, before: int, total: int, case_id: str, done: int) -> None:
     report.measuring(case_id, before + done, total)
 
 
-def _event(folder: RunFolder, run: Run, state: RunState, detail: str) -> None:
-    folder.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail))
+def _event(folder: RunFolder, run: Run, state: RunState, detail: str, reason: RunReason | None = None) -> None:
+    folder.add_event(RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail, reason=reason))

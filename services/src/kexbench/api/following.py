@@ -47,6 +47,8 @@ def followed_views(store: Store, repository: str) -> list[FollowedView]:
                 state=event.state if event else None,
                 started=run is not None and run.is_started,
                 detail=event.detail if event else "",
+                reason=event.reason if event else None,
+                unbuilt=list(event.unbuilt) if event else [],
             )
         )
     return views
@@ -114,6 +116,7 @@ def backfill(store: TheStore, supplies: TheQueueing, caller: TheCaller, asked: N
         state=progress.event.state if run and progress else None,
         started=run is not None and run.is_started,
         detail=progress.event.detail if run and progress else "",
+        unbuilt=list(progress.event.unbuilt) if run and progress else [],
         estimated_s=plan.estimated_s,
     )
 

@@ -9,7 +9,7 @@ from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.commits import Commit, CommitHash
 from kexbench.domain.following import FollowedCommit, Following
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.runs import RunState
+from kexbench.domain.runs import RunReason, RunState
 
 
 class FollowedSpec(Answer):
@@ -30,6 +30,8 @@ class FollowedView(Answer):
     state: RunState | None = Field(description="of that run; null where none was asked for")
     started: bool = Field(description="whether it had its kits")
     detail: str
+    reason: RunReason | None = Field(None, description="why it is in its state")
+    unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
 
 
 class Neighbours(Answer):
@@ -48,4 +50,5 @@ class NeighboursView(Answer):
     state: RunState | None = Field(description="null where it was not queued")
     started: bool = Field(description="whether it had its kits")
     detail: str
+    unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
     estimated_s: float

@@ -111,7 +111,7 @@ def _runs(store: Store, bisection: Bisection) -> Iterator[KnownRun]:
             subjects = [subject.reference for subject in run.plan.subjects]
             between = subjects[2] if len(subjects) > 2 else None
             failed = progress[run_id].event.state is RunState.FAILED
-            unbuilt = failed and between is not None and between in store.events(run_id)[-1].unbuilt
+            unbuilt = failed and between is not None and between in progress[run_id].event.unbuilt
             yield KnownRun(number, run, progress[run_id], between and between.rpartition("#")[2], unbuilt)
 
 

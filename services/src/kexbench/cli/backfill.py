@@ -143,8 +143,10 @@ def steps_of(
             yield Step(commit, base, view, breaks=False)
             base = commit.hash
             continue
-        yield Step(commit, base, view, breaks=not view.started and newer in view.detail)
-        built = newest_built(branch.reference(base) if base else None, newer, started=view.started, detail=view.detail)
+        yield Step(commit, base, view, breaks=not view.started and newer in view.unbuilt)
+        built = newest_built(
+            branch.reference(base) if base else None, newer, started=view.started, unbuilt=view.unbuilt
+        )
         base = built.partition("#")[2] if built else None
 
 

@@ -6,9 +6,10 @@ from functools import partial
 from kexbench.cli.compose import measure
 from kexbench.cli.console import err
 from kexbench.client import ApiClient
-from kexbench.domain.runs import RunEvent, RunState
+from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.execution.measuring import end_with_standard_input
 from kexbench.kits import KitError, KitErrors
+from kexbench.kits.errors import why_run_fails
 from kexbench.pipeline import RunGone, VersionMismatch, take_run
 from kexbench.runner.results import DamagedFile
 from kexbench.service import reach_service
@@ -36,8 +37,7 @@ def measure_claimed(installation: Installation, run_id: str) -> int:
         )
     except (KitError, KitErrors) as error:
         errors = error.errors if isinstance(error, KitErrors) else (error,)
-        unbuilt = tuple(one.ref for one in errors if one.is_of_the_sources)
-        tell(RunState.FAILED, "; ".join(map(str, errors)), unbuilt)
+        tell(RunState.FAILED, "; ".join(map(str, errors)), *why_run_fails(errors))
         return 1
     except (RunGone, VersionMismatch, DamagedFile) as error:
         tell(RunState.FAILED, str(error))
@@ -45,10 +45,22 @@ def measure_claimed(installation: Installation, run_id: str) -> int:
     return done.exit_status
 
 
-def _tell(installation: Installation, run_id: str, state: RunState, words: str, unbuilt: tuple[str, ...] = ()) -> None:
+def _tell(
+    installation: Installation,
+    run_id: str,
+    state: RunState,
+    words: str,
+    reason: RunReason | None = None,
+    about: tuple[str, ...] = (),
+) -> None:
     err.print(words, markup=False)
     with reach_service(installation) as address:
         event = RunEvent(
-            run_id=run_id, at=datetime.now(UTC), state=state, detail=words[:DETAIL_CHARACTERS], unbuilt=unbuilt
+            run_id=run_id,
+            at=datetime.now(UTC),
+            state=state,
+            detail=words[:DETAIL_CHARACTERS],
+            reason=reason,
+            about=about,
         )
         ApiClient(address).add_event(event)

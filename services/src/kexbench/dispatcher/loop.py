@@ -204,8 +204,8 @@ class Dispatcher:
                     self._cluster.submit(manifest)
             case Stop(workflow):
                 self._cluster.stop(workflow)
-            case Record(state, detail, unbuilt):
-                event = RunEvent(run_id=run.run_id, at=self._clock(), state=state, detail=detail, unbuilt=unbuilt)
+            case Record():
+                event = RunEvent(run_id=run.run_id, at=self._clock(), **vars(action))
                 self._control.record(run.run_id, event)
 
 
@@ -230,5 +230,5 @@ def _told(action: Action) -> str:
             return f"submitting {len(jobs)} jobs"
         case Stop(workflow):
             return f"stopping workflow {workflow}"
-        case Record(state, detail, _):
+        case Record(state, detail):
             return f"{state}: {detail}" if detail else str(state)

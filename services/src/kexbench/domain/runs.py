@@ -1,8 +1,9 @@
 """A run: one execution of a plan. Its facts never change; its state is a sequence of events."""
 
 from enum import StrEnum
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kexbench.domain.commits import Commit, SpecPath
 from kexbench.domain.hosts import HostFacts
@@ -48,6 +49,48 @@ class Trigger(StrEnum):
         """Whether what such a run finds may raise an alert. A pull request's is told to its authors, and a bisection,
         a backfill and a confirmation look where somebody knows already, or at what is past."""
         return self not in (Trigger.PULL_REQUEST, Trigger.BISECTION, Trigger.BACKFILL, Trigger.CONFIRMATION)
+
+
+class RunReason(StrEnum):
+    """Why a run is in its state, as far as anything is decided by it. What people read is the event's detail."""
+
+    SUBMITTED = "submitted"
+    """Its jobs were handed to the cluster."""
+    BUILDS_KITS = "builds kits"
+    WAITS_FOR_RUN = "waits for a run"
+    GOES_ON = "goes on"
+    """What was waited for is there."""
+    TROUBLED = "troubled"
+    """Something holds it up; `about` says what, one key for each trouble."""
+    SUPERSEDED = "superseded"
+    UNBUILDABLE = "does not build"
+    """Sources do not compile, or what was compiled of them does not work; `about` are their references."""
+    SOURCES_UNAVAILABLE = "sources cannot be had"
+    DISK_FULL = "disk full"
+    TOO_LITTLE_MEMORY = "too little memory"
+    KITS_FAILED = "kits failed"
+    """For another reason than their sources."""
+    GIVEN_UP = "given up"
+    """It was held up for too long."""
+    NO_POOL = "no such pool"
+    JOBS_FAILED = "jobs failed"
+    RUNNER_FAILED = "runner failed"
+    PROCESS_ENDED = "process ended"
+    DISTURBED = "disturbed"
+    """Readers of the service may show in its numbers."""
+
+    @property
+    def is_of_the_machine(self) -> bool:
+        """Whether the same may well succeed once somebody saw to the machine or the network."""
+        return self in _OF_THE_MACHINE
+
+
+_OF_THE_MACHINE = (
+    RunReason.SOURCES_UNAVAILABLE,
+    RunReason.DISK_FULL,
+    RunReason.TOO_LITTLE_MEMORY,
+    RunReason.KITS_FAILED,
+)
 
 
 class Purpose(StrEnum):
@@ -126,10 +169,26 @@ class JobAttempt(_Frozen):
 
 
 class RunEvent(_Frozen):
-    """One change of a run's state; the newest event is the state."""
+    """One change of a run's state; the newest event is the state. `detail` is for people, nothing is decided by it."""
 
     run_id: str
     at: Moment
     state: RunState
     detail: str = ""
-    unbuilt: tuple[str, ...] = Field((), description="of `failed`: references of kits whose sources do not build")
+    reason: RunReason | None = Field(None, description="null where nothing is decided by it, and of earlier releases")
+    about: tuple[str, ...] = Field((), description="what the reason is about: references that do not build, a run")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier_releases(cls, data: Any) -> Any:
+        """Folders of runs hold events of theirs, which had a field for what does not build alone."""
+        if isinstance(data, dict) and "unbuilt" in data:
+            data = dict(data)
+            if unbuilt := data.pop("unbuilt"):
+                data |= {"reason": RunReason.UNBUILDABLE, "about": unbuilt}
+        return data
+
+    @property
+    def unbuilt(self) -> tuple[str, ...]:
+        """References of kits whose sources do not build."""
+        return self.about if self.reason is RunReason.UNBUILDABLE else ()

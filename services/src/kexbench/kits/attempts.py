@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import SubjectRef
-from kexbench.kits.errors import KitError, StepFailed
+from kexbench.kits.errors import KitError, StepFailed, lack_of
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.target import target_for
@@ -127,7 +127,7 @@ def attempt(
     try:
         target = target_for(machine)
     except StepFailed as error:
-        raise KitError(ref, error.stage, error.reason, error.remedy) from error
+        raise KitError.of(ref, error) from error
     log_path = root / "logs" / f"{file_name(ref, machine)}.log"
     try:
         with _scratch_folder(root / SCRATCH) as scratch:
@@ -139,7 +139,7 @@ def attempt(
                 (scratch / "log").replace(log_path)
                 raise
     except StepFailed as error:
-        raise KitError(ref, error.stage, error.reason, error.remedy, log_path, error.cut_short) from error
+        raise KitError.of(ref, error, log_path) from error
     except OSError as error:
         raise _store_failed(root, ref, error, log_path) from error
 
@@ -159,4 +159,4 @@ def side_by_side(calls: Sequence[Callable[[], Made]], at_once: int, children: Ch
 
 def _store_failed(root: Path, ref: SubjectRef, error: OSError, log_path: Path | None = None) -> KitError:
     known = log_path if log_path and log_path.is_file() else None
-    return KitError(ref, "store", str(error), f"check the folder {root}", known)
+    return KitError(ref, "store", str(error), f"check the folder {root}", known, lack=lack_of(error))

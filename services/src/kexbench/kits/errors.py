@@ -1,17 +1,24 @@
 """The one error a person sees when a kit can't be made: what failed, why, and what to do about it."""
 
+import errno
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.runs import RunReason
 
 Stage = Literal["resolve", "fetch", "compile", "collect", "self-test", "store"]
 _STAGES_OF_SOURCES: tuple[Stage, ...] = ("compile", "collect", "self-test")
-_DISK, _MEMORY = "the disk is full", "the machine has too little memory for it"
-KILLED = "was killed, most likely for want of memory"
+Lack = Literal["disk", "memory", "network"]
+"""What a machine has not enough of."""
+_OF_LACKS: dict[Lack | None, RunReason] = {
+    "disk": RunReason.DISK_FULL,
+    "memory": RunReason.TOO_LITTLE_MEMORY,
+    "network": RunReason.SOURCES_UNAVAILABLE,
+}
 
 
 class KitError(Exception):
@@ -26,21 +33,36 @@ class KitError(Exception):
         remedy: str = "",
         log_path: Path | None = None,
         cut_short: bool = False,
+        lack: Lack | None = None,
     ) -> None:
-        super().__init__(ref, stage, reason, remedy, log_path, cut_short)
+        super().__init__(ref, stage, reason, remedy, log_path, cut_short, lack)
         self.ref = str(ref)
         self.stage = stage
         self.reason = reason
         self.remedy = remedy
         self.log_path = log_path
         self.cut_short = cut_short
+        self.lack = lack
+
+    @classmethod
+    def of(cls, ref: SubjectRef | str, failed: "StepFailed", log_path: Path | None = None) -> "KitError":
+        """What a step failed by, of a subject."""
+        return cls(ref, failed.stage, failed.reason, failed.remedy, log_path, failed.cut_short, failed.lack)
 
     @property
     def is_of_the_sources(self) -> bool:
         """Whether such sources fail again, as far as one can tell: not for want of network, disk or memory, and not
         because somebody outside ended a process."""
-        lacks = any(want in self.reason for want in (_DISK, _MEMORY, KILLED))
-        return self.stage in _STAGES_OF_SOURCES and not lacks and not self.cut_short
+        return self.stage in _STAGES_OF_SOURCES and self.lack is None and not self.cut_short
+
+    @property
+    def run_reason(self) -> RunReason:
+        """Why a run that needs the kit fails."""
+        if self.is_of_the_sources:
+            return RunReason.UNBUILDABLE
+        if self.lack in _OF_LACKS:
+            return _OF_LACKS[self.lack]
+        return RunReason.SOURCES_UNAVAILABLE if self.stage in ("resolve", "fetch") else RunReason.KITS_FAILED
 
     def __str__(self) -> str:
         text = f"{self.ref}: {self.stage} failed: {self.reason}"
@@ -59,6 +81,13 @@ class KitErrors(Exception):
         self.errors = tuple(errors)
 
 
+def why_run_fails(errors: Sequence[KitError]) -> tuple[RunReason, tuple[str, ...]]:
+    """Why a run whose kits cannot be made fails, and what that is about. What does not build is told before what may
+    succeed another time."""
+    unbuilt = tuple(error.ref for error in errors if error.is_of_the_sources)
+    return (RunReason.UNBUILDABLE, unbuilt) if unbuilt else (errors[0].run_reason, tuple(error.ref for error in errors))
+
+
 def raise_all(errors: Sequence[KitError]) -> None:
     """Raises the error, or all of them as KitErrors, or nothing where there are none."""
     if len(errors) == 1:
@@ -70,36 +99,57 @@ def raise_all(errors: Sequence[KitError]) -> None:
 class StepFailed(Exception):
     """A step of an attempt failed; the shelf adds the subject and the log and raises KitError."""
 
-    def __init__(self, stage: Stage, reason: str, remedy: str = "", *, cut_short: bool = False) -> None:
+    def __init__(
+        self, stage: Stage, reason: str, remedy: str = "", *, cut_short: bool = False, lack: Lack | None = None
+    ) -> None:
         super().__init__(reason)
         self.stage = stage
         self.reason = reason
         self.remedy = remedy
         self.cut_short = cut_short
+        self.lack = lack
+
+
+class ProgramFailed(StepFailed):
+    """A program of a step ran and ended badly."""
+
+
+def lack_of(error: OSError) -> Lack | None:
+    return "disk" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+
+
+@dataclass(frozen=True)
+class Likely:
+    """Why a step failed, as far as one can tell."""
+
+    reason: str
+    remedy: str = ""
+    lack: Lack | None = None
 
 
 @dataclass(frozen=True)
 class _Cause:
     pattern: re.Pattern[str]
-    reason: str
-    remedy: str
+    likely: Likely
 
 
-def _cause(pattern: str, reason: str, remedy: str) -> _Cause:
-    return _Cause(re.compile(pattern), reason, remedy)
+def _cause(pattern: str, reason: str, remedy: str, lack: Lack | None = None) -> _Cause:
+    return _Cause(re.compile(pattern), Likely(reason, remedy, lack))
 
 
 _CAUSES = (
-    _cause(r"No space left on device", _DISK, "free some space, then try again"),
+    _cause(r"No space left on device", "the disk is full", "free some space, then try again", "disk"),
     _cause(
         r"Killed signal terminated program|virtual memory exhausted|[Cc]annot allocate memory|Out of memory",
-        _MEMORY,
+        "the machine has too little memory for it",
         "end other programs, or build where there is more memory",
+        "memory",
     ),
     _cause(
         r"Temporary failure resolving|Could not resolve|Network is unreachable|Could not connect to|timed out",
         "the package archive can't be reached",
         "check the network, or the mirror in this machine's apt sources",
+        "network",
     ),
     _cause(
         r"The repository '\S+ (\S+) Release' does(?: not|n't) have a Release file",
@@ -158,10 +208,12 @@ _CAUSES = (
 )
 
 
-def likely_cause(output: str) -> tuple[str, str] | None:
-    """The reason and the remedy that a step's output suggests, or None."""
+def likely_cause(output: str) -> Likely | None:
+    """What a step's output suggests, or None."""
     for cause in _CAUSES:
         if match := cause.pattern.search(output):
-            found = next(filter(None, match.groups()), "")
-            return cause.reason.replace("{1}", found), cause.remedy.replace("{1}", found)
+            found, likely = next(filter(None, match.groups()), ""), cause.likely
+            return replace(
+                likely, reason=likely.reason.replace("{1}", found), remedy=likely.remedy.replace("{1}", found)
+            )
     return None

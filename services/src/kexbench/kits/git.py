@@ -94,7 +94,7 @@ class GitOrigin:
                 with locked(self._lock(mirror), attempt.note, attempt.go_on):
                     yield mirror, attempt
             except StepFailed as error:
-                raise KitError(ref, error.stage, error.reason, error.remedy) from error
+                raise KitError.of(ref, error) from error
 
     def _mirror(self, address: str) -> GitMirror:
         return GitMirror(address, self._cache / content_hash(address, length=32))

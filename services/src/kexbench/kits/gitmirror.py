@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kexbench.kits.errors import Stage, StepFailed
+from kexbench.kits.errors import ProgramFailed, Stage, StepFailed
 from kexbench.kits.process import Attempt
 
 _CAREFULLY = (
@@ -177,12 +177,10 @@ class GitMirror:
                 accept=accept,
                 stdin=stdin,
             )
-        except StepFailed as error:
-            if not error.reason.startswith("git: "):  # it is not installed, or took too long
-                raise
+        except ProgramFailed as error:
             right = "belongs to you" if self._is_local else "is open without a password"
             remedy = f"check that {self.address} is a git repository that {right}"
-            raise StepFailed(stage, f"git: {_complaint(attempt.last_output)}", remedy) from error
+            raise StepFailed(stage, f"git: {_complaint(attempt.last_output)}", remedy, lack=error.lack) from error
 
 
 def _parse(text: str) -> dict[str, str]:

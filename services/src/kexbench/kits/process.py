@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from kexbench.kits.errors import KILLED, Stage, StepFailed, likely_cause
+from kexbench.kits.errors import Likely, ProgramFailed, Stage, StepFailed, likely_cause
 from kexbench.kits.target import Target, target_for
 
 Progress = Callable[[str], None]
@@ -171,17 +171,18 @@ class Attempt:
         self.last_output = output + errors
         self.write("# output not logged\n" if secret else self.last_output)
         if process.returncode not in accept:
-            reason, remedy = likely_cause(self.last_output) or _ended(process.returncode, errors or output)
+            likely = likely_cause(self.last_output) or _ended(process.returncode, errors or output)
             self.write(f"# exit status {process.returncode}\n")
-            raise StepFailed(stage, f"{Path(arguments[0]).name}: {reason}", remedy)
+            raise ProgramFailed(stage, f"{Path(arguments[0]).name}: {likely.reason}", likely.remedy, lack=likely.lack)
         return output
 
 
-def _ended(status: int, text: str) -> tuple[str, str]:
-    """Reason and remedy of a failure that isn't known."""
+def _ended(status: int, text: str) -> Likely:
+    """Of a failure that isn't known."""
     if status == -signal.SIGKILL:
-        return KILLED, "end other programs, or build where there is more memory"
-    return _last_line(text), ""
+        remedy = "end other programs, or build where there is more memory"
+        return Likely("was killed, most likely for want of memory", remedy, "memory")
+    return Likely(_last_line(text))
 
 
 def _last_line(text: str) -> str:

@@ -109,7 +109,7 @@ class Workshop:
             try:
                 return self._provider(ref).versions(ref, Attempt(scratch, scratch / "log", progress), refresh=refresh)
             except StepFailed as error:
-                raise KitError(ref, error.stage, error.reason, error.remedy) from error
+                raise KitError.of(ref, error) from error
 
     def ingredients(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Ingredients:
         """Resolve the reference. Raises StepFailed, also when no provider knows such a reference."""

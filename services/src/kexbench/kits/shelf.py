@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.files import sync, write_whole
 from kexbench.kits.attempts import Making, attempt, builds_at_once, file_name, making, side_by_side
-from kexbench.kits.errors import KitError, StepFailed
+from kexbench.kits.errors import KitError, StepFailed, lack_of
 from kexbench.kits.locks import locked
 from kexbench.kits.probe import PROBE_NAME
 from kexbench.kits.process import Children, Progress
@@ -160,9 +160,9 @@ class Shelf:
                 self.freeze(ref, kit)
                 return kit
         except StepFailed as error:
-            raise KitError(ref, error.stage, error.reason, error.remedy) from error
+            raise KitError.of(ref, error) from error
         except OSError as error:
-            raise KitError(ref, "store", str(error), f"check the folder {self.root}") from error
+            raise KitError(ref, "store", str(error), f"check the folder {self.root}", lack=lack_of(error)) from error
 
     def place(self, built: Path, manifest: KitManifest) -> bool:
         """Put a whole kit from a folder of this file system in its place; False where it was there and is left."""

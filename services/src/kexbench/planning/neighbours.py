@@ -1,19 +1,19 @@
 """Which commit the next one is measured beside: the last one that built. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kexbench.domain.runs import RunState
 
 
-def newest_built(older: str | None, newer: str, *, started: bool, detail: str) -> str | None:
+def newest_built(older: str | None, newer: str, *, started: bool, unbuilt: Collection[str]) -> str | None:
     """Of two subjects, by their references, that a run which has begun or ended was to measure: the newer that builds.
-    None where neither does. `started` says whether the run had its kits; of one that had not, `detail` names the
-    subjects that did not build. Where it names none, it ended for another reason, and the older one stays."""
+    None where neither does. `started` says whether the run had its kits; of one that had not, `unbuilt` are the
+    subjects whose sources do not build. Where there are none, it ended for another reason, and the older one stays."""
     if started:
         return newer
-    if newer in detail:
-        return None if older and older in detail else older
-    return newer if older and older in detail else older
+    if newer in unbuilt:
+        return None if older in unbuilt else older
+    return newer if older in unbuilt else older
 
 
 def is_waiting(state: RunState, *, started: bool) -> bool:

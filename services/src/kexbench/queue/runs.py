@@ -8,7 +8,7 @@ from threading import Event, Lock
 from kexbench.domain.commits import Commit
 from kexbench.domain.plans import Plan
 from kexbench.domain.refusals import Refusal, RefusalReason
-from kexbench.domain.runs import Purpose, Run, RunEvent, RunState, Trigger
+from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
@@ -108,8 +108,16 @@ def claim(store: Store, run_id: str) -> bool:
         return True
 
 
-def record(store: Store, run_id: str, state: RunState, detail: str) -> None:
-    store.add_event(RunEvent(run_id=run_id, at=datetime.now(UTC), state=state, detail=detail))
+def record(
+    store: Store,
+    run_id: str,
+    state: RunState,
+    detail: str,
+    reason: RunReason | None = None,
+    about: tuple[str, ...] = (),
+) -> None:
+    now = datetime.now(UTC)
+    store.add_event(RunEvent(run_id=run_id, at=now, state=state, detail=detail, reason=reason, about=about))
     stirred.set()
 
 

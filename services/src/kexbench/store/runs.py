@@ -1,5 +1,6 @@
 """The tables of runs: their facts, their events, the attempts at their jobs, and what is read of all of them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,9 @@ _FACTS = """
     if(JSONExtractString(run, 'spec_path') = '', '', concat(JSONExtractString(run, 'commit', 'repository'), ' ',
        JSONExtractString(run, 'commit', 'branch'), ' ', JSONExtractString(run, 'spec_path'))) AS line
 """
+_EVENT_COLUMNS = ("at", "state", "detail", "reason", "about")
+_LAST = ", ".join(f"last_{column}" for column in _EVENT_COLUMNS)
+_NEWEST = ", ".join(f"argMax({column}, {EVENT_ORDER}) AS last_{column}" for column in _EVENT_COLUMNS)
 RUNS_KEPT = 4
 """A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
 parse."""
@@ -39,7 +43,12 @@ class RunTables(Connection):
     def add_event(self, event: RunEvent) -> None:
         with self._numbering:
             number = self._next_number("run_events", {"run_id": event.run_id}, event.at, {"state": str(event.state)})
-            row = {**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt), "number": number}
+            row = {
+                **event.model_dump(mode="json", exclude={"at"}),
+                "at": event.at,
+                "reason": str(event.reason or ""),
+                "number": number,
+            }
             self._insert("run_events", [row])
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
@@ -84,11 +93,11 @@ class RunTables(Connection):
 
     def events(self, run_id: str) -> list[RunEvent]:
         found = self._query(
-            "SELECT run_id, at, state, detail, unbuilt FROM run_events FINAL WHERE run_id = {run_id:String}"
+            "SELECT run_id, at, state, detail, reason, about FROM run_events FINAL WHERE run_id = {run_id:String}"
             " ORDER BY number, at, state",
             {"run_id": run_id},
         )
-        return [RunEvent(**row) for row in found]
+        return [_event(row) for row in found]
 
     def open_runs(self) -> list[str]:
         found = self._query(
@@ -101,11 +110,9 @@ class RunTables(Connection):
 
     def open_run_rows(self) -> list[OpenRunRow]:
         found = self._query(
-            f"SELECT run_id, {_FACTS}, queued_at, newest, last_state, last_detail FROM"
+            f"SELECT run_id, {_FACTS}, queued_at, {_LAST} FROM"
             " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
-            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest,"
-            f" argMax(state, {EVENT_ORDER}) AS last_state,"
-            f" argMax(detail, {EVENT_ORDER}) AS last_detail,"
+            f" (SELECT run_id, {_NEWEST},"
             " if(countIf(state = 'queued') > 0, argMaxIf(at, (number, at), state = 'queued'),"
             " argMin(at, (number, at))) AS queued_at"
             " FROM run_events GROUP BY run_id) AS events USING run_id"
@@ -144,9 +151,7 @@ class RunTables(Connection):
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids}
         events = self._query(
-            f"SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest, argMax(state, {EVENT_ORDER}) AS last_state,"
-            f" argMax(detail, {EVENT_ORDER}) AS last_detail"
-            " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
+            f"SELECT run_id, {_NEWEST} FROM run_events WHERE run_id IN {{run_ids:Array(String)}} GROUP BY run_id",
             parameters,
         )
         counts = {
@@ -161,15 +166,21 @@ class RunTables(Connection):
         }
         return {
             row["run_id"]: RunProgress(
-                event=RunEvent(
-                    run_id=row["run_id"], at=row["newest"], state=RunState(row["last_state"]), detail=row["last_detail"]
-                ),
+                event=_last_event(row),
                 invocations_stored=counts.get(row["run_id"], {}).get("stored", 0),
                 discarded_batches=counts.get(row["run_id"], {}).get("discarded", 0),
                 preempted_batches=counts.get(row["run_id"], {}).get("preempted", 0),
             )
             for row in events
         }
+
+
+def _event(row: Mapping[str, Any]) -> RunEvent:
+    return RunEvent.model_validate({**row, "reason": row["reason"] or None})
+
+
+def _last_event(row: Mapping[str, Any]) -> RunEvent:
+    return _event({"run_id": row["run_id"], **{column: row[f"last_{column}"] for column in _EVENT_COLUMNS}})
 
 
 class _NotStartedError(Exception):
@@ -192,5 +203,5 @@ def _open_run(row: dict[str, Any]) -> OpenRunRow:
         invocations=row["invocations"],
         line=row["line"],
         queued_at=row["queued_at"],
-        event=RunEvent(run_id=row["run_id"], at=row["newest"], state=row["last_state"], detail=row["last_detail"]),
+        event=_last_event(row),
     )

@@ -12,6 +12,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Commit
 from kexbench.domain.following import AskedCommit, FollowedCommit, Following
 from kexbench.domain.moments import EARLIEST
+from kexbench.domain.runs import RunState
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_of
@@ -110,6 +111,11 @@ class Follower:
         before = known.followed
         if before.asked and known.state and is_waiting(known.state, started=known.started):
             return
+        if before.asked and _waits_for_the_machine(known):
+            raise SourceError(
+                f"commit {before.commit[:12]} of {branch.library} could not be measured: {known.detail}\n"
+                f"  remedy: see to that, then kexbench runs resume {before.asked.run_id}, or cancel it to leave it out"
+            )
         base = _base(known)
         if head == before.commit:
             return
@@ -204,6 +210,12 @@ class Follower:
         return self._histories[address]
 
 
+def _waits_for_the_machine(known: FollowedView) -> bool:
+    """Whether the run that was asked for last never began, for a reason that is no fault of the commit."""
+    failed = known.state is RunState.FAILED and not known.started
+    return failed and known.reason is not None and known.reason.is_of_the_machine
+
+
 def _base(known: FollowedView) -> str | None:
     """The commit that the next one is measured beside, now that it is known what became of the run asked for last."""
     before = known.followed
@@ -212,5 +224,5 @@ def _base(known: FollowedView) -> str | None:
     branch, asked = before.following.branch, before.asked
     references = {branch.reference(one): one for one in (asked.base, asked.commit) if one}
     older = branch.reference(asked.base) if asked.base else None
-    built = newest_built(older, branch.reference(asked.commit), started=known.started, detail=known.detail)
+    built = newest_built(older, branch.reference(asked.commit), started=known.started, unbuilt=known.unbuilt)
     return references[built] if built else None

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import groupby
 
 from kexbench.domain.plans import Job
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.runs import Run, RunEvent, RunReason, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 from kexbench.execution.argo.workflows import UNBUILDABLE, WantedKit, chunks_of
@@ -41,9 +41,11 @@ class RunView:
         cancelled = self.newest.state.is_open and self.has_been(RunState.CANCELLING)
         return RunState.CANCELLING if cancelled else self.newest.state
 
-    def has_been(self, state: RunState, beginning: str = "") -> bool:
-        """Whether this series came to a state, with words that begin like this."""
-        return any(event.state is state and event.detail.startswith(beginning) for event in self.events)
+    def has_been(self, state: RunState) -> bool:
+        return any(event.state is state for event in self.events)
+
+    def has_had(self, reason: RunReason) -> bool:
+        return any(event.reason is reason for event in self.events)
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,16 @@ class Stop:
 class Record:
     state: RunState
     detail: str
-    unbuilt: tuple[str, ...] = ()
-    """References of kits whose sources do not build."""
+    reason: RunReason | None = None
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    """Something that holds up a run. The key stays the same for as long as it is the same trouble."""
+
+    key: str
+    text: str
 
 
 Action = BuildKits | StartRun | SubmitJobs | Stop | Record
@@ -142,44 +152,52 @@ def decide(view: RunView, seen: Seen, now: datetime, pending_after_s: float) -> 
 def _waiting(found: _Situation) -> tuple[Action, ...]:
     view, seen = found.view, found.seen
     if seen.superseded_by:
-        return (Record(RunState.CANCELLING, words.superseded(seen.superseded_by)),)
+        newer = seen.superseded_by
+        return (Record(RunState.CANCELLING, words.superseded(newer), RunReason.SUPERSEDED, (newer,)),)
     if fault := _without_pools(found):
         return fault
     if missing := tuple(sorted(kit for kit, kit_id in seen.kits.items() if kit_id is None)):
         return _without_kits(found, missing)
-    return _note(view, RunState.BUILDING, words.waits_for(seen.waits_for)) if seen.waits_for else (StartRun(),)
+    if first := seen.waits_for:
+        return _note(view, Record(RunState.BUILDING, words.waits_for(first), RunReason.WAITS_FOR_RUN, (first,)))
+    return (StartRun(),)
 
 
 def _without_kits(found: _Situation, missing: tuple[WantedKit, ...]) -> tuple[Action, ...]:
     view, seen = found.view, found.seen
     name = names.kits_workflow_name(view.run.run_id, view.series)
     workflow = next((workflow for workflow in seen.workflows if workflow.name == name), None)
+    builds = Record(RunState.BUILDING, words.building(missing), RunReason.BUILDS_KITS, tuple(map(str, missing)))
     if workflow is None:
-        if any(event.state is RunState.BUILDING and not words.is_turn(event.detail) for event in view.events):
-            return (Record(RunState.FAILED, words.kits_gone(missing, name)),)
-        return (BuildKits(missing), Record(RunState.BUILDING, words.building(missing)))
+        if view.has_had(RunReason.BUILDS_KITS):
+            return (Record(RunState.FAILED, words.kits_gone(missing, name), RunReason.KITS_FAILED),)
+        return (BuildKits(missing), builds)
     if workflow.phase.has_ended:
         unbuilt = [task.of for task in _failed(workflow.tasks) if re.search(UNBUILDABLE, task.message)]
-        return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow), tuple(sorted(unbuilt))),)
-    return _watching(found, RunState.BUILDING, [], words.building(missing))
+        reason = RunReason.UNBUILDABLE if unbuilt else RunReason.KITS_FAILED
+        return (Record(RunState.FAILED, words.kits_unbuilt(missing, workflow), reason, tuple(sorted(unbuilt))),)
+    return _watching(found, [], builds)
 
 
 def _running(found: _Situation) -> tuple[Action, ...]:
     view, left = found.view, found.left
-    if not view.has_been(RunState.RUNNING, words.SUBMITTED):
+    if not view.has_had(RunReason.SUBMITTED):
         if not left:
             return (Record(RunState.FINISHED, ""),)
-        return _without_pools(found) or (SubmitJobs(left), Record(RunState.RUNNING, words.submitted(left)))
+        submitted = Record(RunState.RUNNING, words.submitted(left), RunReason.SUBMITTED)
+        return _without_pools(found) or (SubmitJobs(left), submitted)
     gone = _gone(found)
     if found.open:
-        return _watching(found, RunState.RUNNING, [words.lost(gone)] if gone else [], words.GOES_ON)
+        lost = [_Trouble(f"gone {' '.join(job.job_id for job in gone)}", words.lost(gone))] if gone else []
+        return _watching(found, lost, Record(RunState.RUNNING, words.GOES_ON, RunReason.GOES_ON))
     tasks = {task.of: task for workflow in found.seen.workflows for task in workflow.tasks}
     if not left:
         return (Record(RunState.FINISHED, words.finished(_failed(tasks.values()))),)
     failed = _failed(tasks[job.job_id] for job in left if job.job_id in tasks)
     told = {*(job.job_id for job in gone), *(task.of for task in failed)}
     silent = [job for job in left if job.job_id not in told]
-    return (Record(RunState.FAILED, words.unfinished(failed, gone, silent, *found.progress)),)
+    detail = words.unfinished(failed, gone, silent, *found.progress)
+    return (Record(RunState.FAILED, detail, RunReason.JOBS_FAILED),)
 
 
 def _cancelling(found: _Situation) -> tuple[Action, ...]:
@@ -193,10 +211,13 @@ def _cancelling(found: _Situation) -> tuple[Action, ...]:
 def _without_pools(found: _Situation) -> tuple[Action, ...]:
     """The end of a run whose pools are not those of the cluster any more."""
     unknown = [pool for pool in found.view.run.plan.pools if pool not in found.seen.nodes]
-    return (*_stops(found.open), Record(RunState.FAILED, words.unknown_pools(unknown))) if unknown else ()
+    if not unknown:
+        return ()
+    ended = Record(RunState.FAILED, words.unknown_pools(unknown), RunReason.NO_POOL, tuple(unknown))
+    return (*_stops(found.open), ended)
 
 
-def _watching(found: _Situation, state: RunState, notes: list[str], quiet: str) -> tuple[Action, ...]:
+def _watching(found: _Situation, troubles: list[_Trouble], quiet: Record) -> tuple[Action, ...]:
     """What is done while workflows are open: trouble is told, and given up when it lasts."""
     view = found.view
     waiting = [pod for pod in found.seen.pending if not _waits_its_turn(pod, found.seen)]
@@ -204,51 +225,61 @@ def _watching(found: _Situation, state: RunState, notes: list[str], quiet: str) 
     runs = any(task.phase is Phase.RUNNING for workflow in found.open for task in workflow.tasks)
     goes_on = runs or len(waiting) < len(found.seen.pending)
     if waits and not goes_on and _has_lasted(found, waiting, waits):
-        detail = words.given_up(waits, found.pending_after_s, *found.progress)
-        return (*_stops(found.open), Record(RunState.FAILED, detail))
-    if told := "; ".join([*notes, *waits, *_other_notes(found)]):
-        return _note(view, state, told)
+        detail = words.given_up([wait.text for wait in waits], found.pending_after_s, *found.progress)
+        ended = Record(RunState.FAILED, detail, RunReason.GIVEN_UP, tuple(wait.key for wait in waits))
+        return (*_stops(found.open), ended)
+    if told := [*troubles, *waits, *_other_troubles(found)]:
+        detail, keys = "; ".join(one.text for one in told), tuple(one.key for one in told)
+        return _note(view, Record(quiet.state, detail, RunReason.TROUBLED, keys))
     # After trouble, nothing is said before something runs; without any, only what is built has news.
-    was_quiet = words.is_quiet(view.newest.detail)
-    return _note(view, state, quiet) if (state is RunState.BUILDING if was_quiet else goes_on) else ()
+    has_news = quiet.state is RunState.BUILDING if _is_quiet(view.newest) else goes_on
+    return _note(view, quiet) if has_news else ()
 
 
-def _has_lasted(found: _Situation, waiting: Sequence[PodView], waits: Sequence[str]) -> bool:
+def _is_quiet(said: RunEvent | Record) -> bool:
+    """Whether it tells of no trouble."""
+    return said.reason is not RunReason.TROUBLED
+
+
+def _has_lasted(found: _Situation, waiting: Sequence[PodView], waits: Sequence[_Trouble]) -> bool:
     """Whether pods have waited for too long, and for what is told now: a pod that was waiting for its turn has not."""
     since: datetime | None = None
     for event in found.view.events:
-        if words.is_quiet(event.detail):
+        if _is_quiet(event):
             since = None
-        elif since is None and any(note in event.detail for note in waits):
+        elif since is None and any(wait.key in event.about for wait in waits):
             since = event.at
     return since is not None and found.is_long_ago(max(since, *(pod.created_at for pod in waiting)))
 
 
-def _waits(found: _Situation, waiting: Sequence[PodView]) -> Iterator[str]:
-    """What pods wait for, in words that don't change while they do. One that is just being started is no news."""
+def _waits(found: _Situation, waiting: Sequence[PodView]) -> Iterator[_Trouble]:
+    """What pods wait for. One that is just being started is no news."""
     news = [pod for pod in waiting if pod.reason or found.is_long_ago(pod.created_at)]
     by_pool = sorted(news, key=lambda pod: (pod.labels.get(names.POOL, ""), pod.reason, pod.name))
     for pool, group in groupby(by_pool, key=lambda pod: pod.labels.get(names.POOL, "")):
         if not found.seen.nodes.get(pool):
-            yield words.no_node(pool)
+            yield _Trouble(f"no node {pool}", words.no_node(pool))
             continue
-        for _, alike in groupby(group, key=lambda pod: pod.reason):
-            yield words.waits(list(alike), pool)
+        for reason, alike in groupby(group, key=lambda pod: pod.reason):
+            pods = list(alike)
+            yield _Trouble(f"waits {pool} {reason} {len(pods)} {pods[0].message}", words.waits(pods, pool))
 
 
-def _other_notes(found: _Situation) -> Iterator[str]:
+def _other_troubles(found: _Situation) -> Iterator[_Trouble]:
     for workflow in found.open:
         if workflow.phase is Phase.UNSEEN and found.is_long_ago(workflow.created_at):
-            yield words.unseen(workflow)
-    if found.seen.disrupted:
-        yield words.disrupted(found.seen.disrupted)
+            yield _Trouble(f"unseen {workflow.name}", words.unseen(workflow))
+    if pods := found.seen.disrupted:
+        yield _Trouble(f"disrupted {' '.join(pod.name for pod in pods)}", words.disrupted(pods))
     tasks = [task for workflow in found.open for task in workflow.tasks]
     if retried := [task for task in tasks if task.retries and not task.phase.has_ended]:
-        yield words.tried_again(retried)
+        keys = " ".join(f"{task.of}:{task.retries}" for task in retried)
+        yield _Trouble(f"lost {keys}", words.tried_again(retried))
     ready = {node for nodes in found.seen.nodes.values() for node in nodes}
     stranded = [task for task in tasks if task.phase is Phase.RUNNING and task.node and task.node not in ready]
     if stranded:
-        yield words.nodes_away(sorted({task.node for task in stranded}), [task.of for task in stranded])
+        nodes = sorted({task.node for task in stranded})
+        yield _Trouble(f"away {' '.join(nodes)}", words.nodes_away(nodes, [task.of for task in stranded]))
 
 
 def _gone(found: _Situation) -> list[Job]:
@@ -270,12 +301,12 @@ def _stops(workflows: Sequence[WorkflowView]) -> tuple[Action, ...]:
     return tuple(Stop(workflow.name) for workflow in workflows if not workflow.stopping)
 
 
-def _note(view: RunView, state: RunState, detail: str) -> tuple[Action, ...]:
+def _note(view: RunView, record: Record) -> tuple[Action, ...]:
     """An event, unless it was told since things last went well: two reasons of one trouble may take turns."""
-    since = max((at for at, event in enumerate(view.events) if words.is_quiet(event.detail)), default=-1)
-    recent = view.events[-1:] if words.is_quiet(detail) else view.events[since + 1 :]
-    told = any((event.state, event.detail) == (state, detail) for event in recent)
-    return () if told else (Record(state, detail),)
+    since = max((at for at, event in enumerate(view.events) if _is_quiet(event)), default=-1)
+    recent = view.events[-1:] if _is_quiet(record) else view.events[since + 1 :]
+    said = (record.state, record.reason, record.about)
+    return () if any((event.state, event.reason, event.about) == said for event in recent) else (record,)
 
 
 def _waits_its_turn(pod: PodView, seen: Seen) -> bool:

@@ -8,10 +8,6 @@ from kexbench.domain.plans import Job
 from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 from kexbench.execution.argo.workflows import LOST, RETRIES, WantedKit
 
-SUBMITTED = "jobs submitted"
-"""Begins the event that says that the jobs of a series were submitted; `decide` reads it again."""
-BUILDING = "building"
-WAITS_FOR = "waits for run"
 GOES_ON = "what was waited for is there: the run goes on"
 RESUME = "resume the run to measure what is left"
 _LISTED = 3
@@ -42,26 +38,16 @@ _ENDED = (
 )
 
 
-def is_quiet(detail: str) -> bool:
-    """Whether an event of an open run tells of no trouble."""
-    return detail in ("", GOES_ON) or detail.startswith((SUBMITTED, BUILDING, WAITS_FOR))
-
-
 def superseded(newer: str) -> str:
     return f"superseded by run {newer}"
 
 
-def is_turn(detail: str) -> bool:
-    """Whether an event tells of a run that waits for its turn."""
-    return detail.startswith(WAITS_FOR)
-
-
 def building(missing: Sequence[WantedKit]) -> str:
-    return f"{BUILDING} {_count(len(missing), 'kit')}: {_some(map(str, missing))}"
+    return f"building {_count(len(missing), 'kit')}: {_some(map(str, missing))}"
 
 
 def waits_for(run_id: str) -> str:
-    return f"{WAITS_FOR} {run_id}, which has the nodes"
+    return f"waits for run {run_id}, which has the nodes"
 
 
 def kits_gone(missing: Sequence[WantedKit], workflow: str) -> str:
@@ -94,7 +80,7 @@ def no_line(workflow: WorkflowView) -> str:
 
 def submitted(jobs: Sequence[Job]) -> str:
     by_pool = groupby(sorted(jobs, key=lambda job: job.pool), key=lambda job: job.pool)
-    return f"{SUBMITTED}: " + ", ".join(f"{len(list(own))} to pool {pool}" for pool, own in by_pool)
+    return "jobs submitted: " + ", ".join(f"{len(list(own))} to pool {pool}" for pool, own in by_pool)
 
 
 def unknown_pools(pools: Sequence[str]) -> str:
