@@ -18,8 +18,8 @@ from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, ControlError, Dispat
 from kexbench.dispatcher.health import STALE_S, Health
 from kexbench.dispatcher.loop import EXPECTED
 from kexbench.domain.bisections import WantedLine
-from kexbench.domain.runs import Run, RunState
-from kexbench.execution.argo import names, words
+from kexbench.domain.runs import Run, RunReason, RunState
+from kexbench.execution.argo import names
 from kexbench.execution.argo.cluster import ClusterError, Phase, PodView, TaskView
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.execution.argo.workflows import WantedKit
@@ -172,7 +172,7 @@ def test_an_api_that_goes_away_at_any_time_is_waited_for_and_nothing_is_done_twi
     stage.control.answers_left = None
     stage.tick(3)
     assert stage.state() is RunState.RUNNING
-    assert stage.details[-1].startswith(words.SUBMITTED)
+    assert stage.control.events[stage.run.run_id][-1].reason is RunReason.SUBMITTED
     assert Counter(stage.submissions().values()) == {1: 4}
 
 
@@ -405,7 +405,7 @@ def _a_workflow(stage: Stage, act: Callable[[str], None]) -> None:
 def _delete_what_was_told(stage: Stage) -> None:
     """Somebody deletes workflows, but not in the moment between their submission and the event that tells of it."""
     view = stage.control.view(stage.run.run_id)
-    if view.has_been(RunState.RUNNING, words.SUBMITTED) or view.newest.state is RunState.BUILDING:
+    if view.has_had(RunReason.SUBMITTED) or view.newest.state is RunState.BUILDING:
         for name in list(stage.cluster.found)[:1]:
             del stage.cluster.found[name]
 

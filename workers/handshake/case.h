@@ -98,7 +98,8 @@ struct negotiated {
     int tickets;                  /* that a TLS 1.3 server sent after the client's Finished */
 };
 
-enum fault_kind { FAULT_UNSUPPORTED, FAULT_ERROR, FAULT_MISMATCH };
+/* FAULT_PEER: the other worker of a handshake ended it, whose own fault says why. */
+enum fault_kind { FAULT_UNSUPPORTED, FAULT_ERROR, FAULT_MISMATCH, FAULT_PEER };
 
 struct fault {
     enum fault_kind kind;

@@ -30,7 +30,7 @@ static bool deliver(struct prepared *p, struct pipe *out, struct fault *fault) {
     } while (sent < 0 && errno == EINTR);
     out->start = out->end = 0;
     return sent == (ssize_t)(sizeof header + length) ||
-           fault_set(fault, FAULT_ERROR, "the peer is gone: %s", strerror(errno));
+           fault_set(fault, FAULT_PEER, "the peer is gone: %s", strerror(errno));
 }
 
 /* The next message of this handshake; what is left of earlier ones is dropped. */
@@ -43,9 +43,9 @@ static bool await(struct prepared *p, struct pipe *in, struct fault *fault) {
         got = recvmsg(p->peer, &message, 0);
     } while ((got < 0 && errno == EINTR) || (got > 0 && header.handshake < p->peer_handshakes));
     if (got <= 0)
-        return fault_set(fault, FAULT_ERROR, got == 0 ? "the peer gave up" : "the peer is gone");
+        return fault_set(fault, FAULT_PEER, got == 0 ? "the peer gave up" : "the peer is gone");
     if (got < (ssize_t)sizeof header || header.handshake != p->peer_handshakes)
-        return fault_set(fault, FAULT_ERROR, "the peer is at another handshake");
+        return fault_set(fault, FAULT_PEER, "the peer is at another handshake");
     if (in->wire != NULL)
         wire_feed(in->wire, in->bytes + in->end, (size_t)got - sizeof header);
     in->end += (size_t)got - sizeof header;

@@ -42,17 +42,9 @@ export function subjectOf({ cause, spec_names }: { cause: Cause; spec_names: str
   return `${libraryTitle(cause.library ?? "")} ${cause.before} → ${cause.after}`;
 }
 
-const WITH_SOURCE = / \(([^()]+)\)$/;
-
 /** What the page of an upgrade knows both ends by: their subjects, since others may have the same versions. */
 export function endsOf({ cause, subjects }: Pick<Alert, "cause" | "subjects">): [string, string] {
-  if (subjects) return subjects;
-  return [endOf(cause.before), endOf(cause.after)];
-}
-
-/** Of an alert that names no subjects, as those of earlier releases: the source, where the version alone is not enough. */
-function endOf(name: string): string {
-  return WITH_SOURCE.exec(name)?.[1] ?? name;
+  return subjects ?? [cause.before, cause.after];
 }
 
 /** Whose CPU time it is that moved; both sides' too where nothing tells them apart. */

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { CheckView, CommitPage, CommitView } from "@/api/generated";
+import type { CheckView, CommitPage, CommitView, SpecFault } from "@/api/generated";
 import { commitsOptions } from "@/api/generated/@tanstack/react-query.gen";
 import { CommitHash } from "@/components/CommitLine";
 import {
@@ -199,12 +199,12 @@ function OneSpec({ check }: { check: CheckView }) {
   );
 }
 
-function Faults({ faults }: { faults: string[] }) {
+function Faults({ faults }: { faults: SpecFault[] }) {
   return (
     <pre className="faults">
       {faults.map((fault) => (
-        <span key={fault} className="below">
-          {fault}
+        <span key={`${fault.file}:${fault.line}:${fault.column}:${fault.text}`} className="below">
+          {fault.file ? `${fault.file}:${fault.line}:${fault.column}: ${fault.text}` : fault.text}
         </span>
       ))}
     </pre>

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from kexbench.api.calling import API_PREFIX
-from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
+from kexbench.domain.runs import Run, RunEvent, RunReason, RunState, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import LIBRARY_REPOSITORY, ClusterApi, cluster_api, cluster_app
 from tests.api.conftest import ClientOf, assert_problem
@@ -107,7 +107,10 @@ class Lab:
         return COST_NS * (self.step if commit >= self.first_bad else 1) * (1 + noise)
 
     def become(self, run: Run, state: RunState, detail: str = "", unbuilt: tuple[str, ...] = ()) -> None:
-        event = RunEvent(run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail, unbuilt=unbuilt)
+        reason = RunReason.UNBUILDABLE if unbuilt else None
+        event = RunEvent(
+            run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail, reason=reason, about=unbuilt
+        )
         self.api.store.add_event(event)
 
     def search(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from kexbench.alerts.staleness import StaleSpec, broken_by, findings, over, stale_spec, untold
 from kexbench.domain.alerts import AlertAction, AlertRule
-from kexbench.domain.runs import RunEvent, RunState
+from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import WatchedSpecRow
 from tests.api.analysing import Lab, a_spec
@@ -16,8 +16,9 @@ RULE = AlertRule(stale_after_s=3600, notify=("ops",))
 WATCHED = "alerts: { staleAfter: 2h, notify: [ops] }\n"
 
 
-def an_event(state: RunState, detail: str = "", unbuilt: tuple[str, ...] = ()) -> RunEvent:
-    return RunEvent(run_id="20260101-120000-0a0b0c0d", at=NOON, state=state, detail=detail, unbuilt=unbuilt)
+def an_event(state: RunState, detail: str = "", reason: RunReason | None = None, *about: str) -> RunEvent:
+    run_id = "20260101-120000-0a0b0c0d"
+    return RunEvent(run_id=run_id, at=NOON, state=state, detail=detail, reason=reason, about=about)
 
 
 @pytest.mark.parametrize(
@@ -46,15 +47,16 @@ def test_a_spec_is_stale_when_its_time_has_passed_since_a_run_finished_or_since_
         (an_event(RunState.BUILDING), "its newest run is building and does not end"),
         (an_event(RunState.CANCELLED, "cancelled by alice"), "its newest run was cancelled"),
         (an_event(RunState.FAILED), "its newest run failed"),
-        (an_event(RunState.FAILED, "make: no", ("openssl@b", "openssl@a")), "openssl@a, openssl@b does not build"),
         (
-            an_event(RunState.FAILED, "run 20260101-120000-0a0b0c0d: see /root/.cache/x/y.log, kit 0123456789abcdef"),
-            "its newest run failed: run …: see … kit …",
+            an_event(RunState.FAILED, "make: no", RunReason.UNBUILDABLE, "openssl@b", "openssl@a"),
+            "openssl@a, openssl@b does not build",
         ),
+        (an_event(RunState.FAILED, "see /root/x/y.log"), "its newest run failed"),
         (
-            an_event(RunState.FAILED, "no route to http://mirror/debian"),
-            "its newest run failed: no route to http://mirror/debian",
+            an_event(RunState.FAILED, "no route to http://mirror", RunReason.SOURCES_UNAVAILABLE, "openssl@b"),
+            "its newest run failed: the sources of a kit cannot be had",
         ),
+        (an_event(RunState.FAILED, "of /root", RunReason.DISK_FULL), "its newest run failed: the disk is full"),
     ],
 )
 def test_the_reason_names_nothing_that_is_of_one_run_alone(newest: RunEvent | None, says: str) -> None:

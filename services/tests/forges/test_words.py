@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kexbench.domain.commits import DryRun
+from kexbench.domain.commits import DryRun, SpecFault
 from kexbench.domain.verdicts import LARGEST, MovedCell, RunVerdict, judged
 from kexbench.forges.markdown import LONGEST, code
 from kexbench.forges.words import (
     DryRuns,
     DrySpec,
     FinishedRun,
-    SpecFault,
     dry_run_comment,
     dry_run_words,
     finished_comment,
@@ -28,7 +27,9 @@ PLANNED = DryRun(
     cases=18, jobs=4, minutes={"pool-a": 12.4, "pool-b": 70.0}, runs_ahead=3, minutes_ahead=25.0, detects=0.005
 )
 SPEC = DrySpec("bench-specs/quickstart.yaml", PLANNED)
-FAULT = SpecFault("bench-specs/wrong.yaml", 12, "unknown field 'matrx'; did you mean 'matrix'?")
+FAULT = SpecFault(
+    file="bench-specs/wrong.yaml", line=12, column=1, text="unknown field 'matrx'; did you mean 'matrix'?"
+)
 DRY = DryRuns(COMMIT, (SPEC,), ())
 CELL = MovedCell(
     case="TLSv1.2 RSA 2048",
@@ -144,7 +145,7 @@ def inline(markdown: str) -> list[Token]:
 
 def comments(text: str) -> list[str]:
     """Both, with a text of somebody else's at every place."""
-    fault, spec = SpecFault(text, 1, text), replace(changed(minutes={text: 1.0}), file=text)
+    fault, spec = SpecFault(file=text, line=1, column=1, text=text), replace(changed(minutes={text: 1.0}), file=text)
     moved = cell(case=text, pool=text, before=text, after=text)
     finished = FinishedRun(text, text, RUN.url, judged(120, 5, [moved], text))
     return [dry_run_comment(DryRuns(text, (spec,), (fault,))), finished_comment(finished)]
@@ -176,7 +177,7 @@ def test_a_comment_is_never_longer_than_a_forge_takes(text: str) -> None:
     long = text * (LONGEST // len(text) + 2)
     spec = replace(changed(minutes={f"{number}{long}": 1.0 for number in range(50)}), file=long)
     moved = cell(case=long, pool=long, before=long, after=long)
-    dry = DryRuns(long, (spec,) * 100, (SpecFault(long, 1, long),) * 100)
+    dry = DryRuns(long, (spec,) * 100, (SpecFault(file=long, line=1, column=1, text=long),) * 100)
     finished = [FinishedRun(long, long, RUN.url, judged(120, 5, [moved] * 100, long))] * 100
     assert len(pull_request_comment(dry, [])) < FORGE_MAX
     told = pull_request_comment(dry, finished)

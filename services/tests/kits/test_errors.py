@@ -3,7 +3,7 @@
 import pytest
 
 from kexbench.kits import KitError
-from kexbench.kits.errors import Stage, likely_cause
+from kexbench.kits.errors import Likely, Stage, StepFailed, likely_cause
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,6 @@ from kexbench.kits.errors import Stage, likely_cause
     ],
 )
 def test_sources_fail_again_but_not_for_want_of_network_disk_or_memory(stage: Stage, output: str, again: bool) -> None:
-    reason, remedy = likely_cause(output) or (output, "")
-    assert KitError("openssl@git:/x#y", stage, f"make: {reason}", remedy).is_of_the_sources is again
+    likely = likely_cause(output) or Likely(output)
+    failed = StepFailed(stage, likely.reason, lack=likely.lack)
+    assert KitError.of("openssl@git:/x#y", failed).is_of_the_sources is again

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kexbench.kits.errors import StepFailed, likely_cause
+from kexbench.kits.errors import Likely, StepFailed, likely_cause
 from kexbench.kits.process import Attempt
 
 
@@ -51,7 +51,7 @@ def test_a_tool_that_the_kernel_kills_was_out_of_memory(attempt: Attempt) -> Non
 
 
 def test_a_remedy_names_the_program_to_install() -> None:
-    assert likely_cause("/bin/sh: 1: perl: not found") == ("the program perl is missing", "install perl")
+    assert likely_cause("/bin/sh: 1: perl: not found") == Likely("the program perl is missing", "install perl")
 
 
 def test_words_without_a_known_cause_have_none() -> None:
@@ -85,4 +85,4 @@ def test_words_without_a_known_cause_have_none() -> None:
 def test_known_failures_are_put_into_words(output: str, reason: str) -> None:
     cause = likely_cause(output)
     assert cause is not None
-    assert reason in cause[0]
+    assert reason in cause.reason

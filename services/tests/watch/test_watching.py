@@ -141,8 +141,8 @@ def test_a_broken_spec_names_its_file_and_line_and_holds_up_no_other(stage: Stag
     stage.watcher.once()
     broken, quick = stage.checks()
     assert broken.run_id is None
-    assert broken.faults[0].startswith("bench-specs/broken.yaml:6:")
-    assert "there is no pool 'pool-c'" in broken.faults[0]
+    assert str(broken.faults[0]).startswith("bench-specs/broken.yaml:6:")
+    assert "there is no pool 'pool-c'" in broken.faults[0].text
     assert stage.measured() == [(commit, QUICK)]
     assert quick.run_id == stage.runs()[0].run_id
 
@@ -152,7 +152,7 @@ def test_a_spec_that_no_cluster_can_run_says_why(stage: Stage) -> None:
     stage.shared.pushed({QUICK: CLUSTER_SPEC.replace("pool-b", "arm")})
     stage.watcher.once()
     (check,) = stage.checks()
-    assert check.faults[0].startswith(f"{QUICK}:1:1: the pools are of several architectures")
+    assert str(check.faults[0]).startswith(f"{QUICK}:1:1: the pools are of several architectures")
     assert stage.runs() == []
 
 
@@ -182,7 +182,7 @@ def test_a_broken_catalogue_names_its_file_and_line(stage: Stage) -> None:
     stage.watcher.once()
     (check,) = stage.checks()
     assert (check.path, check.run_id) == (CATALOGUE, None)
-    assert check.faults[0].startswith(f"{CATALOGUE}:6:")
+    assert str(check.faults[0]).startswith(f"{CATALOGUE}:6:")
 
 
 def test_a_commit_that_asks_for_no_benchmark_gets_none_and_says_so(stage: Stage) -> None:

@@ -680,6 +680,32 @@ export type StealView = {
 };
 
 /**
+ * SpecFault
+ *
+ * What is wrong at a place of a file, with the remedy.
+ */
+export type SpecFault = {
+    /**
+     * File
+     *
+     * empty of faults that earlier releases stored: their text names the place
+     */
+    file: string;
+    /**
+     * Line
+     */
+    line: number;
+    /**
+     * Column
+     */
+    column: number;
+    /**
+     * Text
+     */
+    text: string;
+};
+
+/**
  * Skipped
  *
  * A combination of the matrix that no library can perform.
@@ -1539,6 +1565,13 @@ export type Commit = {
 export type RunState = 'queued' | 'building' | 'running' | 'cancelling' | 'finished' | 'cancelled' | 'failed';
 
 /**
+ * RunReason
+ *
+ * Why a run is in its state, as far as anything is decided by it. What people read is the event's detail.
+ */
+export type RunReason = 'submitted' | 'builds kits' | 'waits for a run' | 'goes on' | 'troubled' | 'superseded' | 'does not build' | 'sources cannot be had' | 'disk full' | 'too little memory' | 'kits failed' | 'given up' | 'no such pool' | 'jobs failed' | 'runner failed' | 'process ended' | 'disturbed';
+
+/**
  * RunPage
  */
 export type RunPage = {
@@ -1557,7 +1590,7 @@ export type RunPage = {
 /**
  * RunEvent
  *
- * One change of a run's state; the newest event is the state.
+ * One change of a run's state; the newest event is the state. `detail` is for people, nothing is decided by it.
  */
 export type RunEvent = {
     /**
@@ -1574,11 +1607,15 @@ export type RunEvent = {
      */
     detail?: string;
     /**
-     * Unbuilt
-     *
-     * of `failed`: references of kits whose sources do not build
+     * null where nothing is decided by it, and of earlier releases
      */
-    unbuilt?: Array<string>;
+    reason?: RunReason | null;
+    /**
+     * About
+     *
+     * what the reason is about: references that do not build, a run
+     */
+    about?: Array<string>;
 };
 
 /**
@@ -3535,6 +3572,16 @@ export type FollowedView = {
      * Detail
      */
     detail: string;
+    /**
+     * why it is in its state
+     */
+    reason?: RunReason | null;
+    /**
+     * Unbuilt
+     *
+     * references of its kits whose sources do not build
+     */
+    unbuilt?: Array<string>;
 };
 
 /**
@@ -3589,9 +3636,9 @@ export type FollowedCommit = {
     /**
      * Faults
      *
-     * why it was not, each as FILE:LINE:COLUMN: what and the remedy
+     * why it was not
      */
-    faults?: Array<string>;
+    faults?: Array<SpecFault>;
     /**
      * Handled At
      */
@@ -3753,9 +3800,9 @@ export type CheckView = {
     /**
      * Faults
      *
-     * why there is no run, each as FILE:LINE:COLUMN: what is wrong and the remedy
+     * why there is no run
      */
-    faults: Array<string>;
+    faults: Array<SpecFault>;
     /**
      * what a run would be, where it is planned and not measured
      */

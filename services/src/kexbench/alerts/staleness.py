@@ -1,18 +1,26 @@
 """Specs that should have been measured again: no run of theirs finished for longer than their rules allow."""
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kexbench.domain.alerts import AlertKind, AlertRule, Cause, Finding
-from kexbench.domain.runs import RunEvent, RunState
+from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.store.port import WatchedSpecRow
 
-_PATH = re.compile(r"(?<![\w/:])/\S+")
-_NUMBERED = re.compile(r"\b[0-9a-f]{12,}\b|\b\d{8}-\d{6}-[0-9a-f]{8}\b")
-_REASON_MAX = 300
+_WORDS = {
+    RunReason.SOURCES_UNAVAILABLE: "the sources of a kit cannot be had",
+    RunReason.DISK_FULL: "the disk is full",
+    RunReason.TOO_LITTLE_MEMORY: "the machine has too little memory for a kit",
+    RunReason.KITS_FAILED: "a kit cannot be made",
+    RunReason.GIVEN_UP: "its pods could not start",
+    RunReason.NO_POOL: "a pool that it names is gone",
+    RunReason.JOBS_FAILED: "its jobs failed",
+    RunReason.RUNNER_FAILED: "what measures failed",
+    RunReason.PROCESS_ENDED: "the process that measured it ended",
+}
+"""Of runs that failed."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ def stale_spec(row: WatchedSpecRow, rule: AlertRule, newest: RunEvent | None, no
 
 
 def broken_by(newest: RunEvent | None) -> str:
-    """Why there is nothing newer, the same for all specs that it is the same for: without what names a run."""
+    """Why there is nothing newer: the same for all specs that it is the same for."""
     if newest is None or newest.state is RunState.FINISHED:
         return "no run was begun since"
     if newest.state.is_open:
@@ -43,8 +51,8 @@ def broken_by(newest: RunEvent | None) -> str:
         return "its newest run was cancelled"
     if newest.unbuilt:
         return f"{', '.join(sorted(newest.unbuilt))} does not build"
-    told = _NUMBERED.sub("…", _PATH.sub("…", newest.detail.replace(newest.run_id, "…")))
-    return f"its newest run failed: {told[:_REASON_MAX]}" if told else "its newest run failed"
+    words = _WORDS.get(newest.reason) if newest.reason else None
+    return f"its newest run failed: {words}" if words else "its newest run failed"
 
 
 def findings(stale: Collection[StaleSpec]) -> list[tuple[Cause, Finding]]:

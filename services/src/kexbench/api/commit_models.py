@@ -7,7 +7,7 @@ from pydantic import Field
 
 from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
-from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, SpecPath
+from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, SpecFault, SpecPath
 from kexbench.domain.runs import RunState
 from kexbench.store.port import RunProgress
 
@@ -29,7 +29,7 @@ class CheckView(Answer):
     path: SpecPath
     reason: Reason
     run_id: str | None
-    faults: list[str] = Field(description="why there is no run, each as FILE:LINE:COLUMN: what is wrong and the remedy")
+    faults: list[SpecFault] = Field(description="why there is no run")
     dry_run: DryRun | None = Field(description="what a run would be, where it is planned and not measured")
     state: RunState | None = Field(description="of the run; null where there is none")
     detail: str = Field(description="what is said of the state")

@@ -15,7 +15,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.commits import Check, Commit, HandledCommit, Reason
+from kexbench.domain.commits import Check, Commit, HandledCommit, Reason, SpecFault
 from kexbench.domain.plans import Plan
 from kexbench.domain.refusals import Refusal
 from kexbench.domain.runs import Trigger
@@ -97,7 +97,7 @@ def handled_commit(store: TheStore, caller: TheCaller, name: Name, handled: Hand
 
 def planned_or_faults(
     supplies: Supplies | LocalSupplies, text: str, path: str, catalogue: str | None, subjects: Collection[str]
-) -> Plan | tuple[str, ...]:
+) -> Plan | tuple[SpecFault, ...]:
     """The plan, or what is wrong with the spec."""
     try:
         plan = supplies.plan(text, path, catalogue, subjects)
@@ -106,8 +106,14 @@ def planned_or_faults(
     except DocumentError as error:
         return faults_of(error)
     except Refusal as error:
-        return (f"{path}:1:1: {error.detail}" + (f"; {error.remedy}" if error.remedy else ""),)
+        return (fault_of(error, path),)
     return plan
+
+
+def fault_of(refusal: Refusal, path: str) -> SpecFault:
+    """What no cluster can do of a spec."""
+    text = f"{refusal.detail}; {refusal.remedy}" if refusal.remedy else refusal.detail
+    return SpecFault(file=path, line=1, column=1, text=text)
 
 
 def _same(name: str, repository: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kexbench.api.answer import Answer
-from kexbench.domain.commits import Commit, DryRun, SpecPath
+from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunEvent
 from kexbench.domain.schedules import Schedule
@@ -46,7 +46,7 @@ class DryRunView(Answer):
     dry_run: DryRun | None = None
     plan: Plan | None = Field(None, description="of the dry run, where it was asked for")
     run_id: str | None = Field(None, description="the run that there is of this spec of this commit")
-    faults: list[str] = Field([], description="each as FILE:LINE:COLUMN: what is wrong and the remedy")
+    faults: list[SpecFault] = Field([], description="why there is neither")
 
 
 class OpenRun(Answer):

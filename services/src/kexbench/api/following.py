@@ -5,7 +5,7 @@ from http import HTTPStatus
 from fastapi import APIRouter
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.commits import Name
+from kexbench.api.commits import Name, fault_of
 from kexbench.api.dependencies import TheQueueing, TheStore
 from kexbench.api.faults import CountedRoute
 from kexbench.api.following_models import FollowedSpec, FollowedView, Neighbours, NeighboursView
@@ -76,7 +76,7 @@ def begin_followed(store: Store, supplies: Supplies | LocalSupplies, asked: Foll
             except DocumentError as error:
                 return check.model_copy(update={"faults": faults_of(error)})
             except Refusal as error:
-                return check.model_copy(update={"faults": (f"{following.path}:1:1: {error.detail}",)})
+                return check.model_copy(update={"faults": (fault_of(error, following.path),)})
             branch = following.branch
             detail = f"{branch.library} {branch.branch}, commit {asked.commit.hash[:12]}: {asked.commit.subject}"
             queue_run(store, run_id, Trigger.LIBRARY, asked.spec_text, plan, detail, asked.spec_commit, following.path)

@@ -33,7 +33,7 @@ def commits(
     Examples:
 
         kexbench commits --repository benchmarks --limit 5
-        kexbench commits --json | jq -r '.commits[].checks[].faults[]'
+        kexbench commits --json | jq -r '.commits[].checks[].faults[].text'
     """
     asked = urlencode({"limit": limit, **({"repository": repository} if repository else {})})
     with reach_api() as api:

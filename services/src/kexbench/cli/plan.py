@@ -55,7 +55,7 @@ def _planned_there(spec: Path) -> tuple[Plan, DryRun]:
     with reach_api() as api:
         view = DryRunView.model_validate_json(api.send("POST", "/dry-runs", asked).content)
     for fault in view.faults:
-        err.print(fault, markup=False)
+        err.print(str(fault), markup=False)
     if view.plan is None or view.dry_run is None:
         raise typer.Exit(1)
     return view.plan, view.dry_run

@@ -1,9 +1,9 @@
 """Commits of watched repositories: what triggers runs, and what became of each of their specs."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kexbench.domain.moments import Moment
 from kexbench.domain.numbers import Count, Finite
@@ -68,13 +68,31 @@ class DryRun(_Frozen):
     )
 
 
+class SpecFault(_Frozen):
+    """What is wrong at a place of a file, with the remedy."""
+
+    file: str = Field(description="empty of faults that earlier releases stored: their text names the place")
+    line: Count
+    column: Count
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.text}" if self.file else self.text
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier_releases(cls, data: Any) -> Any:
+        """Theirs are stored as text."""
+        return {"file": "", "line": 1, "column": 1, "text": data} if isinstance(data, str) else data
+
+
 class Check(_Frozen):
     """What became of one spec of a commit: a run, a dry run, or faults that say why there is neither."""
 
     path: SpecPath
     reason: Reason
     run_id: str | None = None
-    faults: tuple[str, ...] = Field((), description="each as FILE:LINE:COLUMN: what is wrong and the remedy")
+    faults: tuple[SpecFault, ...] = ()
     dry_run: DryRun | None = None
 
 

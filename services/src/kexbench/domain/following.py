@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kexbench.domain.commits import CommitHash, SpecPath
+from kexbench.domain.commits import CommitHash, SpecFault, SpecPath
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.numbers import Count
@@ -49,5 +49,5 @@ class FollowedCommit(_Frozen):
     number: Count = Field(description="by first parents from where following began, which is 0")
     base: CommitHash | None = Field(description="the last commit that was measured, or where following began")
     asked: AskedCommit | None = Field(None, description="this commit, where it was asked for")
-    faults: tuple[str, ...] = Field((), description="why it was not, each as FILE:LINE:COLUMN: what and the remedy")
+    faults: tuple[SpecFault, ...] = Field((), description="why it was not")
     handled_at: Moment

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from kexbench.domain.commits import DryRun
+from kexbench.domain.commits import DryRun, SpecFault
 from kexbench.domain.verdicts import MovedCell, RunVerdict
 from kexbench.forges.markdown import code, table
 
@@ -13,13 +13,6 @@ ROWS_MAX = 20
 COMMENT_MAX = 60_000
 """Of a comment's parts together. A forge takes 65,536 characters at most."""
 _POOLS_MAX = 8
-
-
-@dataclass(frozen=True)
-class SpecFault:
-    file: str
-    line: int
-    text: str
 
 
 @dataclass(frozen=True)

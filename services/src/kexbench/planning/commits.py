@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kexbench.domain.commits import PATH_MAX, Reason
+from kexbench.domain.commits import PATH_MAX, Reason, SpecFault
 from kexbench.domain.plans import PlannedSubject
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError
@@ -39,7 +39,7 @@ class Faulty:
     """A file that says nothing; others are not held up by it."""
 
     path: str
-    faults: tuple[str, ...]
+    faults: tuple[SpecFault, ...]
 
 
 def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Faulty, ...]:
@@ -64,10 +64,8 @@ def at_most(found: tuple[Wanted | Faulty, ...], most: int) -> tuple[Wanted | Fau
     if len(found) <= most:
         return found
     path = found[most].path
-    told = (
-        f"{path}:1:1: neither this nor what follows is planned: of {len(found):,} changed specs the first {most:,} are"
-    )
-    return (*found[:most], Faulty(path, (told,)))
+    told = f"neither this nor what follows is planned: of {len(found):,} changed specs the first {most:,} are"
+    return (*found[:most], _faulty(path, told))
 
 
 def _begins_to_follow(path: str, text: str | None) -> bool:
@@ -75,17 +73,23 @@ def _begins_to_follow(path: str, text: str | None) -> bool:
     return text is not None and follows_only(text, path)
 
 
+def _faulty(path: str, text: str) -> Faulty:
+    return Faulty(path, (SpecFault(file=path, line=1, column=1, text=text),))
+
+
 def _changed(path: str, text: str | None) -> Wanted | Faulty:
     if len(path) > PATH_MAX:
         short = f"{path[: PATH_MAX - 1]}…"
-        return Faulty(short, (f"{short}:1:1: its path is longer than {PATH_MAX} characters",))
+        return _faulty(short, f"its path is longer than {PATH_MAX} characters")
     if text is None:
-        return Faulty(path, (f"{path}:1:1: it is not UTF-8 text",))
+        return _faulty(path, "it is not UTF-8 text")
     return Wanted(path, text, Reason.SPEC)
 
 
-def faults_of(error: DocumentError) -> tuple[str, ...]:
-    return tuple(fault.render(error.file) for fault in error.faults)
+def faults_of(error: DocumentError) -> tuple[SpecFault, ...]:
+    return tuple(
+        SpecFault(file=error.file, line=fault.line, column=fault.column, text=fault.text) for fault in error.faults
+    )
 
 
 def _upgrades(specs: Mapping[str, str], catalogue: Catalogue, known: Catalogue) -> Iterator[Wanted]:

@@ -52,9 +52,12 @@ class Fault:
     place: str
     message: str
 
+    @property
+    def text(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
     def render(self, file: str) -> str:
-        place = f"{self.place}: " if self.place else ""
-        return f"{file}:{self.line}:{self.column}: {place}{self.message}"
+        return f"{file}:{self.line}:{self.column}: {self.text}"
 
 
 class DocumentError(Exception):

@@ -29,14 +29,24 @@ _Answer = TypeVar("_Answer", Ready, Batch, Examined)
 
 
 class Dropped(Exception):
-    """A subject that is out of this invocation. `signal` is the one that ended its worker, if any."""
+    """A subject that is out of this invocation. `signal` is the one that ended its worker, if any; of `peers` the
+    other worker's fault tells why."""
 
-    def __init__(self, kind: OutcomeKind, reason: str, detail: str | None = None, *, signal: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: OutcomeKind,
+        reason: str,
+        detail: str | None = None,
+        *,
+        signal: int | None = None,
+        peers: bool = False,
+    ) -> None:
         super().__init__(reason)
         self.kind = kind
         self.reason = reason
         self.detail = detail
         self.signal = signal
+        self.peers = peers
 
     def outcome(self, reference: str) -> Outcome:
         return Outcome(subject=reference, kind=self.kind, reason=self.reason, detail=self.detail)
@@ -177,7 +187,7 @@ class Party:
             except Dropped as fault:
                 faults.append(fault)
         if faults:
-            own = [fault for fault in faults if not fault.reason.startswith("the peer ")]
+            own = [fault for fault in faults if not fault.peers]
             raise next((fault for fault in faults if fault.signal), (own or faults)[0])
         return answers
 
@@ -226,7 +236,9 @@ def expect(wanted: type[_Answer], record: Record) -> _Answer:
     if isinstance(record, wanted):
         return record
     if isinstance(record, Refused | Failed):
-        raise Dropped(OutcomeKind(record.kind), record.reason, record.detail)
+        peers = record.kind == "peer"
+        kind = OutcomeKind.ERROR if peers else OutcomeKind(record.kind)
+        raise Dropped(kind, record.reason, record.detail, peers=peers)
     raise Dropped(OutcomeKind.ERROR, f"the worker answered with an unexpected {record.type} record")
 
 

@@ -35,7 +35,7 @@ class Ready(_Record):
 class Refused(_Record):
     type: Literal["refused"]
     id: str
-    kind: Literal["unsupported", "error"]
+    kind: Literal["unsupported", "error", "peer"]
     reason: str
     detail: str | None
 
@@ -108,7 +108,7 @@ class Failed(_Record):
     type: Literal["failed"]
     id: str
     handshakes: int
-    kind: Literal["mismatch", "error"]
+    kind: Literal["mismatch", "error", "peer"]
     reason: str
     detail: str | None
 

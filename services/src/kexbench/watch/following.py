@@ -152,7 +152,7 @@ class Follower:
                 handled_at=self._clock(),
             )
         )
-        said = check.run_id or "; ".join(check.faults)
+        said = check.run_id or "; ".join(map(str, check.faults))
         self._say(f"commit {commit[:12]} of {following.branch.library}, {following.path}: {said}")
         return wanted is not None
 

@@ -176,7 +176,7 @@ class Watcher:
                     subjects=list(subjects),
                 )
                 check = ask(asked)
-                told = check.run_id or "; ".join(check.faults) or "planned"
+                told = check.run_id or "; ".join(map(str, check.faults)) or "planned"
                 self._say(f"commit {commit.commit[:12]} of {commit.repository}, {path}: {told}")
                 return check
 

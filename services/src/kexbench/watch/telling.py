@@ -1,6 +1,5 @@
 """What forges are told of a commit's specs: the status of each, and the comment at a pull request. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,6 @@ from kexbench.forges.words import (
     DryRuns,
     DrySpec,
     FinishedRun,
-    SpecFault,
     dry_run_words,
     is_worth_saying,
     pull_request_comment,
@@ -27,7 +25,6 @@ _STATES: Mapping[RunState, State] = {
     RunState.FAILED: "error",
     RunState.CANCELLED: "error",
 }
-_FAULT = re.compile(r"(?P<file>.*?):(?P<line>\d+):\d+: (?P<text>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def status_of(check: CheckView, verdicts: Verdicts, pages_url: str) -> CommitSta
         url = f"{pages_url}/commits"
         if check.dry_run:
             return CommitStatus(context, "success", dry_run_words(check.dry_run), url)
-        return CommitStatus(context, "error", "; ".join(check.faults), url)
+        return CommitStatus(context, "error", "; ".join(map(str, check.faults)), url)
     state, found = check.state or RunState.QUEUED, verdicts.get(check.run_id)
     shown = _STATES.get(state, "pending")
     words = f"{state}: {check.detail}" if check.detail else str(state)
@@ -64,7 +61,7 @@ def comment_of(commit: str, checks: Sequence[CheckView], verdicts: Verdicts, pag
     dry = DryRuns(
         commit=short,
         specs=tuple(DrySpec(check.path, check.dry_run) for check in checks if check.dry_run),
-        faults=tuple(_fault(check.path, fault) for check in checks for fault in check.faults),
+        faults=tuple(fault for check in checks for fault in check.faults),
     )
     finished = [
         FinishedRun(check.path, short, _page(check.run_id, pages_url), verdicts[check.run_id])
@@ -80,8 +77,3 @@ def comment_of(commit: str, checks: Sequence[CheckView], verdicts: Verdicts, pag
 
 def _page(run_id: str, pages_url: str) -> str:
     return f"{pages_url}/runs/{run_id}"
-
-
-def _fault(path: str, fault: str) -> SpecFault:
-    found = _FAULT.fullmatch(fault)
-    return SpecFault(found["file"], int(found["line"]), found["text"]) if found else SpecFault(path, 1, fault)

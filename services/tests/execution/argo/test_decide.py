@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from kexbench.domain.plans import Job
-from kexbench.domain.runs import RunEvent, RunState
+from kexbench.domain.runs import RunEvent, RunReason, RunState
 from kexbench.execution.argo import names, words
 from kexbench.execution.argo.cluster import Phase, PodView, TaskView, WorkflowView
 from kexbench.execution.argo.decide import Action, BuildKits, Record, RunView, Seen, StartRun, Stop, SubmitJobs, decide
@@ -25,8 +25,25 @@ MISSING: dict[WantedKit, str | None] = {**BUILT, KITS[1]: None}
 KITS_WORKFLOW = "kexbench-kits-20260101-120000-0a0b0c0d-1"
 AMD_WORKFLOW, ARM_WORKFLOW = (f"kexbench-run-20260101-120000-0a0b0c0d-1-{number}" for number in (0, 1))
 QUEUED, BUILDING, RUNNING, CANCELLING = (state for state in RunState if state.is_open)
-SUBMITTED = (RUNNING, "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1")
-STARTED = [(QUEUED, ""), (RUNNING, ""), SUBMITTED]
+
+
+class Told(tuple[RunState, str]):
+    """State and detail of an event, which carries its reason with it."""
+
+    record: Record
+
+    @classmethod
+    def of(cls, state: RunState, detail: str, reason: RunReason | None = None, *about: str) -> "Told":
+        told = cls((state, detail))
+        told.record = Record(state, detail, reason, about)
+        return told
+
+
+SUBMITTED = Told.of(RUNNING, "jobs submitted: 2 to pool amd-epyc, 2 to pool arm.n1", RunReason.SUBMITTED)
+BUILDS = Told.of(BUILDING, "building 1 kit: fake@1.1 for x86_64", RunReason.BUILDS_KITS, "fake@1.1 for x86_64")
+GOES_ON = Told.of(RUNNING, words.GOES_ON, RunReason.GOES_ON)
+NO_NODE = Told.of(RUNNING, "pool arm.n1 has no ready node", RunReason.TROUBLED, "no node arm.n1")
+STARTED: list[tuple[RunState, str]] = [(QUEUED, ""), (RUNNING, ""), SUBMITTED]
 PENDING_AFTER_S = 900
 LATER = NOON + timedelta(seconds=PENDING_AFTER_S + 60)
 IMAGE = ("ImagePullBackOff", 'Back-off pulling image "registry.example/kexbench/runner:1": not found')
@@ -51,23 +68,23 @@ class World:
 
     def decide(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[Action, ...]:
         told = [
-            RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), state=state, detail=detail)
-            for second, (state, detail) in enumerate(events)
+            RunEvent(run_id=RUN.run_id, at=NOON + timedelta(seconds=second), **vars(record))
+            for second, record in enumerate(each.record if isinstance(each, Told) else Record(*each) for each in events)
         ]
         given_way = (self.waits_for, self.superseded_by, self.disrupted)
         seen = Seen(self.kits, self.workflows, self.pending, self.nodes, self.busy, self.stored, *given_way)
         return decide(RunView.of(RUN, told), seen, LATER if late else NOON, PENDING_AFTER_S)
 
-    def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> tuple[RunState, str]:
+    def told(self, events: list[tuple[RunState, str]], *, late: bool = False) -> Told:
         """The only thing that is recorded."""
         (record,) = (action for action in self.decide(events, late=late) if isinstance(action, Record))
-        return record.state, record.detail
+        return Told.of(record.state, record.detail, record.reason, *record.about)
 
 
 def test_a_run_whose_kits_are_there_waits_for_its_turn_and_says_so_once() -> None:
     world = World(waits_for="another")
-    words_of_it = (BUILDING, "waits for run another, which has the nodes")
-    assert world.told([(QUEUED, "")]) == words_of_it
+    words_of_it = world.told([(QUEUED, "")])
+    assert words_of_it == (BUILDING, "waits for run another, which has the nodes")
     assert world.decide([(QUEUED, ""), words_of_it]) == ()
     assert World().decide([(QUEUED, ""), words_of_it]) == (StartRun(),)
     assert World(kits=MISSING).decide([(QUEUED, ""), words_of_it])[0] == BuildKits((KITS[1],))
@@ -103,18 +120,18 @@ def waiting(pool: str, trouble: tuple[str, str], name: str = "pod-1") -> PodView
 def test_kits_that_are_missing_are_built_and_no_others() -> None:
     assert World(kits=MISSING).decide([(QUEUED, "")]) == (
         BuildKits((KITS[1],)),
-        Record(BUILDING, "building 1 kit: fake@1.1 for x86_64"),
+        BUILDS.record,
     )
 
 
 def test_while_kits_are_built_nothing_is_done() -> None:
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.RUNNING),))
-    assert world.decide([(QUEUED, ""), (BUILDING, "building 1 kit: fake@1.1 for x86_64")]) == ()
+    assert world.decide([(QUEUED, ""), BUILDS]) == ()
 
 
 def test_a_dispatcher_that_was_killed_before_it_could_say_that_kits_are_built_says_it() -> None:
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.RUNNING),))
-    assert world.decide([(QUEUED, "")]) == (Record(BUILDING, "building 1 kit: fake@1.1 for x86_64"),)
+    assert world.decide([(QUEUED, "")]) == (BUILDS.record,)
 
 
 @pytest.mark.parametrize("state", [QUEUED, BUILDING])
@@ -145,7 +162,7 @@ def test_a_run_that_is_resumed_submits_only_jobs_that_lack_invocations() -> None
     stored = {**ALL, first.job_id: first.count - 1, rest[-1].job_id: 0}
     assert World(stored=stored).decide(events) == (
         SubmitJobs((first, rest[-1])),
-        Record(RUNNING, "jobs submitted: 1 to pool amd-epyc, 1 to pool arm.n1"),
+        Record(RUNNING, "jobs submitted: 1 to pool amd-epyc, 1 to pool arm.n1", RunReason.SUBMITTED),
     )
 
 
@@ -220,9 +237,10 @@ def test_a_kit_whose_sources_do_not_build_is_told_apart_from_one_that_something_
 ) -> None:
     task = TaskView("fake@1.1", Phase.FAILED, message, "amd-epyc-1")
     world = World(kits=MISSING, workflows=(workflow(KITS_WORKFLOW, Phase.FAILED, task),))
-    (action,) = world.decide([(QUEUED, ""), (BUILDING, "")])
+    (action,) = world.decide([(QUEUED, ""), BUILDS])
     assert isinstance(action, Record)
-    assert (action.state, action.unbuilt) == (RunState.FAILED, unbuilt)
+    assert (action.state, action.about) == (RunState.FAILED, unbuilt)
+    assert action.reason is (RunReason.UNBUILDABLE if unbuilt else RunReason.KITS_FAILED)
 
 
 def test_a_build_that_ended_well_without_its_kit_ends_the_run() -> None:
@@ -232,7 +250,7 @@ def test_a_build_that_ended_well_without_its_kit_ends_the_run() -> None:
 
 
 def test_a_workflow_of_kits_that_was_deleted_by_hand_ends_the_run() -> None:
-    assert World(kits=MISSING).told([(QUEUED, ""), (BUILDING, "")]) == (
+    assert World(kits=MISSING).told([(QUEUED, ""), BUILDS]) == (
         RunState.FAILED,
         (
             f"workflow {KITS_WORKFLOW}, which built 1 kit (fake@1.1 for x86_64), is gone: somebody deleted it. "
@@ -258,7 +276,7 @@ def test_workflows_that_are_gone_after_everything_was_stored_are_not_missed() ->
 def test_one_workflow_deleted_by_hand_is_told_while_the_others_go_on() -> None:
     world = World(workflows=of_jobs(Phase.RUNNING)[1:])
     assert world.told(STARTED) == (RUNNING, words.lost(ON_AMD))
-    assert world.decide([*STARTED, (RUNNING, words.lost(ON_AMD))]) == ()
+    assert world.decide([*STARTED, world.told(STARTED)]) == ()
 
 
 def test_a_missing_image_is_told_at_once_and_ends_the_run_after_a_while() -> None:
@@ -266,15 +284,15 @@ def test_a_missing_image_is_told_at_once_and_ends_the_run_after_a_while() -> Non
         workflows=of_jobs(Phase.PENDING),
         pending=(waiting("amd-epyc", IMAGE), waiting("amd-epyc", IMAGE, "pod-2"), waiting("arm.n1", IMAGE, "pod-3")),
     )
-    state, detail = world.told(STARTED)
-    assert state is RUNNING
-    assert detail.split("; ")[0] == (
+    told = world.told(STARTED)
+    assert told[0] is RUNNING
+    assert told[1].split("; ")[0] == (
         "2 pods of pool amd-epyc can't start: ImagePullBackOff: Back-off pulling image \"registry.example/kexbench/"
         'runner:1": not found. Push the image, or set its name right and let the nodes pull it'
     )
-    actions = world.decide([*STARTED, (RUNNING, detail)], late=True)
+    actions = world.decide([*STARTED, told], late=True)
     assert actions[:2] == (Stop(AMD_WORKFLOW), Stop(ARM_WORKFLOW))
-    ended, why = world.told([*STARTED, (RUNNING, detail)], late=True)
+    ended, why = world.told([*STARTED, told], late=True)
     assert ended is RunState.FAILED
     assert why.startswith("given up after 15 minutes of waiting: 2 pods of pool amd-epyc")
 
@@ -285,7 +303,7 @@ def test_a_missing_image_of_the_builder_ends_the_run_as_well() -> None:
         workflows=(workflow(KITS_WORKFLOW, Phase.PENDING),),
         pending=(waiting("amd-epyc", ("ErrImagePull", "not found")),),
     )
-    events = [(QUEUED, ""), (BUILDING, "")]
+    events: list[tuple[RunState, str]] = [(QUEUED, ""), BUILDS]
     events.append(world.told(events))
     assert world.told(events, late=True)[0] is RunState.FAILED
     assert Stop(KITS_WORKFLOW) in world.decide(events, late=True)
@@ -307,8 +325,9 @@ def test_a_pool_without_nodes_is_told_and_ends_the_run_after_a_while() -> None:
         stored={job.job_id: job.count for job in ON_AMD},
     )
     expected = "pool arm.n1 has no ready node: add one with the pool's labels, or look why its nodes are not ready"
-    assert world.told(STARTED) == (RUNNING, expected)
-    assert world.told([*STARTED, (RUNNING, expected)], late=True) == (
+    told = world.told(STARTED)
+    assert told == (RUNNING, expected)
+    assert world.told([*STARTED, told], late=True) == (
         RunState.FAILED,
         (
             f"given up after 15 minutes of waiting: {expected}. "
@@ -331,7 +350,8 @@ def test_a_pool_that_the_cluster_has_no_more_ends_the_run() -> None:
 
 def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> None:
     world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", NO_FIT),))
-    state, detail = world.told(STARTED)
+    told = world.told(STARTED)
+    state, detail = told
     assert (state, detail) == (
         RUNNING,
         (
@@ -339,7 +359,7 @@ def test_a_pod_that_fits_no_node_is_told_and_ends_the_run_after_a_while() -> Non
             "Do the pool's nodes have its labels, its CPUs and memory, and only taints it tolerates?"
         ),
     )
-    assert world.told([*STARTED, (state, detail)], late=True)[0] is RunState.FAILED
+    assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
 
 
 def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes() -> None:
@@ -351,7 +371,7 @@ def test_a_pod_that_waits_for_other_pods_of_kexbench_waits_as_long_as_it_takes()
     assert idle.told(STARTED, late=True)[0] is RUNNING, "between two turns it is told, and not given up"
     again = [*STARTED, idle.told(STARTED)]
     assert world.told(again, late=True) == (RUNNING, words.GOES_ON)
-    assert idle.told([*again, (RUNNING, words.GOES_ON)], late=True)[0] is RUNNING
+    assert idle.told([*again, GOES_ON], late=True)[0] is RUNNING
 
 
 def test_a_pod_that_waits_too_long_ends_no_run_of_which_others_wait_for_their_turn() -> None:
@@ -372,12 +392,13 @@ def test_a_pod_that_is_just_being_started_is_no_news() -> None:
 
 def test_a_pod_that_is_being_started_for_too_long_is_told_and_ends_the_run_after_a_while() -> None:
     world = World(workflows=of_jobs(Phase.PENDING), pending=(waiting("amd-epyc", ("", "")),))
-    state, detail = world.told(STARTED, late=True)
+    told = world.told(STARTED, late=True)
+    state, detail = told
     assert (state, detail) == (
         RUNNING,
         "1 pod of pool amd-epyc can't start: no reason is told. Look at pod pod-1",
     )
-    assert world.told([*STARTED, (state, detail)], late=True)[0] is RunState.FAILED
+    assert world.told([*STARTED, told], late=True)[0] is RunState.FAILED
 
 
 def test_a_pod_that_is_new_is_not_given_up_for_what_an_earlier_one_waited_for() -> None:
@@ -394,15 +415,15 @@ def test_a_pod_without_its_image_does_not_wait_for_its_turn_whoever_is_on_the_no
 
 
 def test_trouble_that_is_gone_is_not_said_to_be_over_before_something_runs() -> None:
-    noted = [*STARTED, (RUNNING, "pool arm.n1 has no ready node")]
+    noted = [*STARTED, NO_NODE]
     assert World(workflows=of_jobs(Phase.PENDING)).decide(noted) == ()
 
 
 def test_a_run_that_goes_on_after_waiting_says_so_once() -> None:
-    noted = [*STARTED, (RUNNING, "pool arm.n1 has no ready node")]
+    noted = [*STARTED, NO_NODE]
     world = World(workflows=of_jobs(Phase.RUNNING))
     assert world.told(noted) == (RUNNING, words.GOES_ON)
-    assert world.decide([*noted, (RUNNING, words.GOES_ON)]) == ()
+    assert world.decide([*noted, GOES_ON]) == ()
 
 
 def test_a_controller_that_is_away_is_told_and_waited_for() -> None:
@@ -442,9 +463,10 @@ def test_a_pod_that_kubernetes_ends_is_told_with_its_reason() -> None:
     why = "EvictionByEvictionAPI: Eviction API: evicting"
     pods = tuple(PodView(f"pod-{number}", {}, NOON, "node-1", is_pending=False, disruption=why) for number in (1, 2))
     world = World(workflows=of_jobs(Phase.RUNNING), disrupted=pods)
-    state, detail = world.told(STARTED)
+    told = world.told(STARTED)
+    state, detail = told
     assert (state, detail) == (RUNNING, f"pod pod-1 and 1 more pod on node node-1 is being ended by Kubernetes: {why}")
-    assert world.decide([*STARTED, (state, detail)]) == ()
+    assert world.decide([*STARTED, told]) == ()
 
 
 def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -> None:
@@ -458,10 +480,11 @@ def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -
 
 def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_told_until_it_does() -> None:
     away = World(workflows=of_jobs(Phase.RUNNING), nodes={"amd-epyc": ("amd-epyc-2",), "arm.n1": ("arm.n1-1",)})
-    state, detail = away.told(STARTED)
+    told = away.told(STARTED)
+    state, detail = told
     assert detail.startswith(f"node amd-epyc-1 is not ready, or cordoned, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id}")
     back = World(workflows=of_jobs(Phase.RUNNING))
-    assert back.told([*STARTED, (state, detail)]) == (RUNNING, words.GOES_ON)
+    assert back.told([*STARTED, told]) == (RUNNING, words.GOES_ON)
 
 
 def test_a_job_that_lost_its_node_every_time_ends_the_run_with_the_node() -> None:
