@@ -111,6 +111,7 @@ check: packages-check python frontend/node_modules/.package-lock.json
 	@cd services && .venv/bin/ruff format --check --quiet $(LINTED) && \
 		.venv/bin/ruff check --quiet --config pyproject.toml $(LINTED) && .venv/bin/mypy
 	@cd services && .venv/bin/lint-imports --no-logo
+	@cd services && .venv/bin/python checks/sentences.py src ../frontend/src
 	@cd services && .venv/bin/mypy ../charts/tools/*.py
 	$(SAY) "frontend: format, lint, types, generated client"
 	@cd frontend && npm run --silent check

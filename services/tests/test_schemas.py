@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import KitProbe
-from kexbench.domain.runs import Run, RunEvent, RunState
+from kexbench.domain.runs import Run, RunEvent, RunReason, RunState
 from kexbench.domain.samples import Invocation
 from kexbench.runner.records import Batch, Bye, Hello, Ready, WorkerRecord, parse_record
 from kexbench.runner.ticket import Ticket
@@ -40,7 +40,9 @@ def examples() -> dict[str, BaseModel]:
     return {
         "plan": a_plan(SPEC + REFERENCE),
         "run": run,
-        "run-event": an_event(run, RunState.FAILED, detail="the runner failed"),
+        "run-event": an_event(run, RunState.FAILED, detail="the runner failed").model_copy(
+            update={"reason": RunReason.RUNNER_FAILED}
+        ),
         "ticket": a_ticket(run),
         "invocation": an_invocation(
             run,

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from kexbench.domain.commits import Check, HandledCommit, Reason, branch_of
+from kexbench.domain.commits import Check, HandledCommit, Reason, SpecFault, branch_of
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
 from tests.api.cluster import CLUSTER_SPEC, ClusterApi, cluster_api
@@ -21,6 +21,9 @@ BROKEN = CLUSTER_SPEC.replace("pool-b", "pool-c")
 @pytest.fixture
 def api(empty_store: ClickHouseStore, client_of: ClientOf, tmp_path: Path) -> ClusterApi:
     return cluster_api(empty_store, client_of, tmp_path)
+
+
+FAULT = SpecFault(file="bench-specs/broken.yaml", line=1, column=1, text="no")
 
 
 def asked(api: ClusterApi, who: str = "dispatcher", name: str = "benchmarks", **changes: Any) -> httpx.Response:
@@ -90,7 +93,10 @@ def test_the_run_of_a_pull_requests_head_says_so_and_its_newer_head_stands_in_it
 def test_a_spec_with_faults_has_no_run_and_tells_them_all_with_their_places(api: ClusterApi) -> None:
     check = asked(api, spec_text=BROKEN.replace("batches: 4", "batches: no")).json()
     assert check["run_id"] is None
-    assert [fault.split(": ")[0] for fault in check["faults"]] == [f"{QUICK}:6:17", f"{QUICK}:10:37"]
+    assert [(fault["file"], fault["line"], fault["column"]) for fault in check["faults"]] == [
+        (QUICK, 6, 17),
+        (QUICK, 10, 37),
+    ]
     assert api.store.runs(10) == []
 
 
@@ -98,7 +104,7 @@ def test_each_spec_of_a_commit_tells_how_far_its_run_is(api: ClusterApi) -> None
     run_id = asked(api).json()["run_id"]
     checks = (
         Check(path=QUICK, reason=Reason.SPEC, run_id=run_id),
-        Check(path="bench-specs/broken.yaml", reason=Reason.LIBRARY, faults=("bench-specs/broken.yaml:1:1: no",)),
+        Check(path="bench-specs/broken.yaml", reason=Reason.LIBRARY, faults=(FAULT,)),
     )
     noted(api, a_handled_commit(checks=checks))
     (told,) = page(api)["commits"]
@@ -109,7 +115,7 @@ def test_each_spec_of_a_commit_tells_how_far_its_run_is(api: ClusterApi) -> None
         "path": "bench-specs/broken.yaml",
         "reason": "library",
         "run_id": None,
-        "faults": ["bench-specs/broken.yaml:1:1: no"],
+        "faults": [FAULT.model_dump()],
         "dry_run": None,
         "state": None,
         "detail": "",

@@ -80,8 +80,10 @@ def test_who_may_not_ask_for_runs_may_not_have_specs_planned(api: ClusterApi, wh
 def test_faults_are_an_answer_with_their_places(api: ClusterApi) -> None:
     told = asked(api, spec_text=CLUSTER_SPEC.replace("pool-b", "pool-c")).json()
     assert (told["dry_run"], told["run_id"]) == (None, None)
-    assert told["faults"][0].startswith(f"{QUICK}:6:17: ")
-    assert asked(api, spec_text="").json()["faults"] == [f"{QUICK}:1:1: the document must be a mapping of fields"]
+    assert (told["faults"][0]["file"], told["faults"][0]["line"], told["faults"][0]["column"]) == (QUICK, 6, 17)
+    assert asked(api, spec_text="").json()["faults"] == [
+        {"file": QUICK, "line": 1, "column": 1, "text": "the document must be a mapping of fields"}
+    ]
 
 
 def test_what_is_measured_of_a_commit_already_names_its_run(api: ClusterApi) -> None:

@@ -72,7 +72,7 @@ def test_a_followed_commit_is_one_run_however_often_it_is_asked_for(api: Cluster
 def test_a_repository_that_the_catalogue_does_not_name_is_a_fault(api: ClusterApi) -> None:
     answer = asked(api, catalogue_text=None).json()
     assert answer["run_id"] is None
-    assert "is not among the catalogue's repositories of fake" in answer["faults"][0]
+    assert "is not among the catalogue's repositories of fake" in answer["faults"][0]["text"]
     assert_problem(asked(api, name="another"), 422)
     assert api.store.runs(10) == []
 

@@ -86,8 +86,10 @@ def test_what_waits_is_expected_to_build_and_asked_again_the_next_is_compared_wi
     def ask(asked: list[str]) -> NeighboursView:
         culprit = bool(failed) and broken.endswith(tuple(asked))
         state = RunState.FAILED if culprit else RunState.QUEUED
-        detail = f"{broken}: compile failed: make: error" if culprit else ""
-        return NeighboursView(run_id="-".join(asked), state=state, started=False, detail=detail, estimated_s=1)
+        unbuilt = [broken] if culprit else []
+        return NeighboursView(
+            run_id="-".join(asked), state=state, started=False, detail="", unbuilt=unbuilt, estimated_s=1
+        )
 
     def pairs() -> list[tuple[str, str]]:
         return [(step.base or "", step.commit.hash) for step in steps_of(BRANCH, commits, ask)]
@@ -97,3 +99,14 @@ def test_what_waits_is_expected_to_build_and_asked_again_the_next_is_compared_wi
     failed.add(b)
     assert pairs() == [(a, b), (a, c), (c, d)]
     assert [step.breaks for step in steps_of(BRANCH, commits, ask)] == [True, False, False]
+
+
+def test_a_full_disk_passes_over_no_commit_though_its_words_name_it() -> None:
+    commits = [LineCommit(hash=digit * 40, author="", date="", subject="") for digit in "abc"]
+
+    def ask(asked: list[str]) -> NeighboursView:
+        detail = f"{BRANCH.reference(asked[-1])}: store failed: the disk is full"
+        return NeighboursView(run_id="one", state=RunState.FAILED, started=False, detail=detail, estimated_s=1)
+
+    steps = list(steps_of(BRANCH, commits, ask))
+    assert [(step.breaks, step.failed) for step in steps] == [(False, True), (False, True)]

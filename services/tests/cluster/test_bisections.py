@@ -74,7 +74,8 @@ def test_commits_are_found_by_a_pod_and_ends_that_do_not_build_are_told_with_the
     (run,) = found["runs"]
     detail = kexbench.get(f"/runs/{run['run_id']}")
     assert detail["summary"]["trigger"] == "bisection"
-    assert len(detail["events"][-1]["unbuilt"]) == 2
+    assert len(detail["events"][-1]["about"]) == 2
+    assert detail["events"][-1]["reason"] == "does not build"
     assert detail["events"][-1]["state"] == "failed"
     assert re.findall("reached: ([^;]*)[.;]", detail["events"][-1]["detail"]) == ["nothing"] * 2
     bisection_id = found["summary"]["bisection_id"]

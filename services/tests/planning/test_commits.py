@@ -27,7 +27,7 @@ def files(catalogue: str | None = None, /, **specs: str | None) -> Files:
 
 def found(now: Files, before: Files) -> list[tuple[Any, ...]]:
     return [
-        (one.path, one.faults)
+        (one.path, tuple(map(str, one.faults)))
         if isinstance(one, Faulty)
         else (one.path.removeprefix("bench-specs/"), one.reason, one.subjects)
         for one in wanted(now, before, PATH)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from kexbench.domain.bisections import BisectionEventKind, LineCommit
-from kexbench.domain.runs import RunState
+from kexbench.domain.runs import RunReason, RunState
 from kexbench.store.port import Store
 from tests.builders import NOON, a_bisection, a_bisection_event, a_line, a_run, an_event
 
@@ -68,7 +68,9 @@ def test_bisections_are_read_page_by_page_newest_first_without_gaps(store: Store
 
 def test_an_event_of_a_run_tells_which_kits_did_not_build(store: Store) -> None:
     run = a_run()
-    failed = an_event(run, RunState.FAILED).model_copy(update={"unbuilt": ("fake@1.1", "fake@1.2")})
+    failed = an_event(run, RunState.FAILED).model_copy(
+        update={"reason": RunReason.UNBUILDABLE, "about": ("fake@1.1", "fake@1.2")}
+    )
     for event in (an_event(run, RunState.QUEUED, seconds=0), failed):
         store.add_event(event)
     assert [event.unbuilt for event in store.events(run.run_id)] == [(), ("fake@1.1", "fake@1.2")]

@@ -86,7 +86,7 @@ def test_events_from_before_there_were_numbers_go_by_their_times_and_before_late
     empty_store.add_run(run)
     old = [event(run, RunState.QUEUED, 0), event(run, RunState.RUNNING, 100), event(run, RunState.FINISHED, 200)]
     for one in reversed(old):
-        row = {**one.model_dump(), "state": str(one.state), "unbuilt": []}
+        row = {**one.model_dump(), "state": str(one.state), "reason": "", "about": []}
         empty_store._insert("run_events", [row])
     assert empty_store.events(run.run_id) == old
     empty_store.add_event(event(run, RunState.QUEUED, 150, "resumed"))

@@ -58,12 +58,13 @@ LATER = {
     "variation": 2,
     "timers": 3,
     "commit": 7,
-    "unbuilt": 8,
     "trigger": 9,
     "watched": 9,
     "aside": 12,
     "number": 13,
     "level": 18,
+    "reason": 20,
+    "about": 20,
 }
 """Columns by the migration that brought them."""
 

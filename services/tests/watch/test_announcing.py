@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from kexbench.api.commit_models import CheckView, CommittedSpec, CommitView
-from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, branch_of
+from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, SpecFault, branch_of
 from kexbench.domain.runs import RunState
 from kexbench.domain.verdicts import MovedCell, RunVerdict, judged
 from kexbench.forges import CommitStatus, ForgeError, NoForge, PullRequest
@@ -129,10 +129,14 @@ def stage() -> Stage:
     return Stage()
 
 
+def a_fault(line: int, column: int, text: str) -> SpecFault:
+    return SpecFault(file="a.yaml", line=line, column=column, text=text)
+
+
 def a_check(
     state: RunState | None = RunState.QUEUED,
     detail: str = "",
-    *faults: str,
+    *faults: SpecFault,
     path: str = "a.yaml",
     run_id: str = "run-1",
     dry_run: DryRun | None = None,
@@ -168,7 +172,7 @@ def test_a_run_is_shown_by_its_state_with_a_link_to_its_page(state: RunState, sh
 
 
 def test_a_spec_with_faults_is_an_error_that_tells_them() -> None:
-    status = status_of(a_check(None, "", "a.yaml:6:3: no pool", "a.yaml:9:1: no group"), {}, PAGES)
+    status = status_of(a_check(None, "", a_fault(6, 3, "no pool"), a_fault(9, 1, "no group")), {}, PAGES)
     assert (status.state, status.description) == ("error", "a.yaml:6:3: no pool; a.yaml:9:1: no group")
     assert status.url == f"{PAGES}/commits"
 
@@ -198,11 +202,11 @@ def test_of_a_run_that_has_ended_the_verdict_is_told_and_what_costs_more_is_a_fa
 
 
 def test_a_status_is_sent_once_and_again_when_it_changes(stage: Stage) -> None:
-    stage.tell("a", a_check(path="a.yaml"), a_check(None, "", "b.yaml:1:1: no", path="b.yaml"))
+    stage.tell("a", a_check(path="a.yaml"), a_check(None, "", a_fault(1, 1, "no"), path="b.yaml"))
     for _ in range(2):
         assert stage.announcer.once()
     assert stage.forge.sent == [("a", "kexbench/a.yaml", "pending"), ("a", "kexbench/b.yaml", "error")]
-    stage.tell("a", a_check(RunState.FINISHED, path="a.yaml"), a_check(None, "", "b.yaml:1:1: no", path="b.yaml"))
+    stage.tell("a", a_check(RunState.FINISHED, path="a.yaml"), a_check(None, "", a_fault(1, 1, "no"), path="b.yaml"))
     assert stage.announcer.once()
     assert stage.forge.sent[2:] == [("a", "kexbench/a.yaml", "success")]
     assert stage.other.sent == []
@@ -255,7 +259,7 @@ def test_a_dry_run_is_told_at_its_pull_request_once_and_a_newer_one_in_the_same_
     for announcer in (stage.announcer, stage.announcer, stage.another()):
         assert announcer.once()
     assert stage.forge.headlines(7) == [WOULD]
-    stage.tell("b", a_check(None, "", "a.yaml:6:3: no pool"), pull_request=7)
+    stage.tell("b", a_check(None, "", a_fault(6, 3, "no pool")), pull_request=7)
     for announcer in (stage.announcer, stage.another()):
         assert announcer.once()
     assert stage.forge.headlines(7) == [WOULD, "1 fault to correct"]
@@ -264,7 +268,7 @@ def test_a_dry_run_is_told_at_its_pull_request_once_and_a_newer_one_in_the_same_
 
 
 def test_a_pull_request_that_changes_no_spec_any_more_has_its_comment_corrected(stage: Stage) -> None:
-    stage.tell("a", a_check(None, "", "a.yaml:6:3: no pool"), pull_request=7)
+    stage.tell("a", a_check(None, "", a_fault(6, 3, "no pool")), pull_request=7)
     stage.tell("b", a_check(None, dry_run=PLANNED), pull_request=8)
     stage.forge.open = {7}
     stage.announcer.once()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kexbench.api.webhooks import Doorbell
-from kexbench.domain.runs import Run, RunState, Trigger
+from kexbench.domain.runs import Run, RunReason, RunState, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.runs import record
@@ -81,8 +81,8 @@ class Stage:
                 self.store.add_run(run.model_copy(update={"kits": kits}))
                 record(self.store, run.run_id, RunState.FINISHED, "")
 
-    def fail(self, run: Run, reference: str) -> None:
-        record(self.store, run.run_id, RunState.FAILED, f"{reference}: compile failed: make: expected ';'")
+    def fail(self, run: Run, reference: str, reason: RunReason = RunReason.UNBUILDABLE) -> None:
+        record(self.store, run.run_id, RunState.FAILED, f"{reference}: it failed", reason, (reference,))
 
     def measure_all(self) -> None:
         """Until nothing new is asked for."""
@@ -150,6 +150,24 @@ def test_where_the_commit_that_following_began_with_does_not_build_the_next_two_
     first, second = stage.library.line(base, 2)
     stage.watcher.once()
     stage.fail(stage.runs()[0], f"fake@git:{stage.library.bare}#{base}")
+    stage.measure_all()
+    assert stage.compared() == [(base, first), (first, second)]
+
+
+@pytest.mark.parametrize("reason", [RunReason.DISK_FULL, RunReason.SOURCES_UNAVAILABLE, RunReason.TOO_LITTLE_MEMORY])
+def test_a_commit_that_the_machine_could_not_build_is_waited_for_and_measured_once_its_run_is_resumed(
+    stage: Stage, reason: RunReason
+) -> None:
+    base = stage.library.line(None, 1)[0]
+    stage.follow()
+    first, second = stage.library.line(base, 2)
+    stage.watcher.once()
+    (run,) = stage.runs()
+    stage.fail(run, f"fake@git:{stage.library.bare}#{first}", reason)
+    assert not stage.watcher.once()
+    assert stage.compared() == [(base, first)]
+    assert any(f"kexbench runs resume {run.run_id}" in said for said in stage.said)
+    record(stage.store, run.run_id, RunState.QUEUED, "resumed by alice")
     stage.measure_all()
     assert stage.compared() == [(base, first), (first, second)]
 

@@ -263,13 +263,17 @@ def test_a_planned_branch_is_planned_from_where_it_left_a_watched_one(github: St
     assert github.fake.comments == {}
 
 
+def place_of(fault: dict[str, Any]) -> str:
+    return f"{fault['file']}:{fault['line']}:{fault['column']}"
+
+
 def test_without_a_forge_branches_are_planned_as_well(github: Stage) -> None:
     github.forges = {}
     github.branch_off({QUICK: BROKEN})
     github.shared.push("refs/heads/feature/faster")
     assert github.another().once()
     (check,) = github.told()[0]["checks"]
-    assert (check["dry_run"], check["faults"][0].split(": ")[0]) == (None, f"{QUICK}:6:17")
+    assert (check["dry_run"], place_of(check["faults"][0])) == (None, f"{QUICK}:6:17")
 
 
 def test_a_forge_that_is_away_holds_up_no_branch_and_is_told_once(github: Stage) -> None:

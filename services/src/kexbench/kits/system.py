@@ -13,7 +13,7 @@ from pathlib import Path
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
 from kexbench.kits.closure import needed
-from kexbench.kits.errors import StepFailed
+from kexbench.kits.errors import ProgramFailed, StepFailed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import (
     THIS_MACHINE,
@@ -108,8 +108,8 @@ class SystemProvider:
     def _header_version(self, ref: SubjectRef, installed: _Installed, attempt: Attempt) -> str:
         try:
             macros = self._run_compiler(attempt, "-E", "-dM", "-include", installed.header, "-x", "c", "/dev/null")
-        except StepFailed as error:
-            if installed.header in error.reason:
+        except ProgramFailed as error:
+            if installed.header in attempt.last_output:
                 raise _absent(ref, installed, f"the header {installed.header} is missing") from error
             raise
         match = installed.version.search(macros)

@@ -140,7 +140,7 @@ def test_a_run_whose_kits_are_all_there_is_started(state: RunState) -> None:
 
 
 def test_a_run_that_started_has_its_jobs_submitted() -> None:
-    assert World().decide(STARTED[:2]) == (SubmitJobs(JOBS), Record(*SUBMITTED))
+    assert World().decide(STARTED[:2]) == (SubmitJobs(JOBS), SUBMITTED.record)
 
 
 def test_jobs_that_were_submitted_are_not_submitted_again() -> None:
@@ -148,7 +148,7 @@ def test_jobs_that_were_submitted_are_not_submitted_again() -> None:
 
 
 def test_a_dispatcher_that_was_killed_while_it_submitted_submits_all_again_under_the_same_names() -> None:
-    assert World(workflows=of_jobs(Phase.RUNNING)[:1]).decide(STARTED[:2]) == (SubmitJobs(JOBS), Record(*SUBMITTED))
+    assert World(workflows=of_jobs(Phase.RUNNING)[:1]).decide(STARTED[:2]) == (SubmitJobs(JOBS), SUBMITTED.record)
 
 
 def test_a_run_whose_invocations_are_all_stored_and_whose_workflows_ended_is_finished() -> None:
