@@ -1,0 +1,1 @@
+"""What `make check` looks for that no linter knows."""

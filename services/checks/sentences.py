@@ -2,8 +2,9 @@
 
     python checks/sentences.py FILE_OR_FOLDER...
 
-Fields that hold such text are `detail`, `reason`, `remedy`, `says` and `sentence`. Searching in one, or splitting one, is
-told with its place, and the exit status is 1. What another program said is not looked at: its fields have other names.
+Fields that hold such text are `detail`, `reason`, `remedy`, `says` and `sentence`. Searching in one, or splitting one,
+is told with its place, and the exit status is 1. What another program said is not looked at: its fields have other
+names.
 """
 
 import ast

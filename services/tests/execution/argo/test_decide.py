@@ -481,7 +481,7 @@ def test_of_many_nodes_that_do_not_answer_some_are_named_and_all_are_counted() -
 def test_a_node_that_does_not_answer_while_jobs_run_on_it_is_told_until_it_does() -> None:
     away = World(workflows=of_jobs(Phase.RUNNING), nodes={"amd-epyc": ("amd-epyc-2",), "arm.n1": ("arm.n1-1",)})
     told = away.told(STARTED)
-    state, detail = told
+    _state, detail = told
     assert detail.startswith(f"node amd-epyc-1 is not ready, or cordoned, while {ON_AMD[0].job_id}, {ON_AMD[1].job_id}")
     back = World(workflows=of_jobs(Phase.RUNNING))
     assert back.told([*STARTED, told]) == (RUNNING, words.GOES_ON)
