@@ -42,7 +42,8 @@ export const subjects = <ThrowOnError extends boolean = false>(options?: Options
 /**
  * Matrix
  *
- * Case x version for one host kind: of each cell the newest run that has it.
+ * Case x version for one host kind: of each cell the newest run that has it. Changes are judged as in the report of
+ * their upgrade, whatever the answer is narrowed to.
  */
 export const matrix = <ThrowOnError extends boolean = false>(options?: Options<MatrixData, ThrowOnError>) => (options?.client ?? client).get<MatrixResponses, MatrixErrors, ThrowOnError>({ url: '/api/v1/matrix', ...options });
 

@@ -696,34 +696,6 @@ export type Skipped = {
 };
 
 /**
- * SideChange
- *
- * How the cost of one side changed: 1.02 is 2% more. Judged by the rule that both sides together are.
- */
-export type SideChange = {
-    /**
-     * Ratio
-     */
-    ratio: number;
-    /**
-     * Low
-     *
-     * 95% interval of the ratio
-     */
-    low: number | null;
-    /**
-     * High
-     */
-    high: number | null;
-    /**
-     * Verdict
-     *
-     * more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; same: the interval lies within 0.5%; unresolved: anything else
-     */
-    verdict: 'more' | 'less' | 'same' | 'unresolved';
-};
-
-/**
  * SiblingView
  *
  * The other threads of the core that measured.
@@ -1927,11 +1899,11 @@ export type Ratio = {
     /**
      * Low
      */
-    low: number | null;
+    low: number;
     /**
      * High
      */
-    high: number | null;
+    high: number;
 };
 
 /**
@@ -1988,11 +1960,11 @@ export type Change = {
      *
      * 95% interval of the ratio
      */
-    low: number | null;
+    low: number;
     /**
      * High
      */
-    high: number | null;
+    high: number;
     /**
      * Paired
      *
@@ -2002,9 +1974,15 @@ export type Change = {
     /**
      * Verdict
      *
-     * more, less: the interval lies beyond 1 and the ratio differs by 0.5% or more; same: the interval lies within 0.5%; unresolved: anything else
+     * among all cases, on all host kinds, in which the two are compared: in a run by its numbers, else by all that is stored; that of the upgrade. `unlike`: the two did not do the same, so nothing is claimed
      */
-    verdict: 'more' | 'less' | 'same' | 'unresolved';
+    verdict: 'more' | 'less' | 'same' | 'unresolved' | 'unlike' | 'apart';
+    /**
+     * Resolves
+     *
+     * the smallest change that so many invocations detect, as a share
+     */
+    resolves: number | null;
     /**
      * Warnings
      *
@@ -2020,11 +1998,11 @@ export type Change = {
     /**
      * the client's CPU time alone; only in a run's `cpu_ns`
      */
-    client?: SideChange | null;
+    client?: SideMove | null;
     /**
      * the server's CPU time alone; only in a run's `cpu_ns`
      */
-    server?: SideChange | null;
+    server?: SideMove | null;
 };
 
 /**
@@ -6676,7 +6654,7 @@ export type UpgradeReportData = {
         /**
          * Pool
          *
-         * only this pool's cells
+         * only this pool's cells, judged among those of all pools
          */
         pool?: string | null;
         /**

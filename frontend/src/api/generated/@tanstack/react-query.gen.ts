@@ -104,7 +104,8 @@ export const matrixQueryKey = (options?: Options<MatrixData>) => createQueryKey(
 /**
  * Matrix
  *
- * Case x version for one host kind: of each cell the newest run that has it.
+ * Case x version for one host kind: of each cell the newest run that has it. Changes are judged as in the report of
+ * their upgrade, whatever the answer is narrowed to.
  */
 export const matrixOptions = (options?: Options<MatrixData>) => queryOptions<MatrixResponse, MatrixError, MatrixResponse, ReturnType<typeof matrixQueryKey>>({
     queryFn: async ({ queryKey, signal }) => {
