@@ -117,8 +117,8 @@ FIGURES = (
     Figure(STATISTICS, r"are \(h - 1\)\(1 - ([\d.]+) g/n\)", (freedom_lost(),)),
     Figure(
         STATISTICS,
-        r"the ratio differs by at least ([\d.]+%)\. `same` where the whole interval lies within ([\d.]+%)",
-        (share(RELEVANT), share(RELEVANT)),
+        r"a false discovery rate of (\d+%),.*?Relevant are differences of ([\d.]+%)",
+        (share(FALSE_DISCOVERIES), share(RELEVANT)),
     ),
     Figure(
         STATISTICS,

@@ -43,7 +43,7 @@ export function Legend({ metric, versus }: { metric: Metric; versus?: CaseView |
         {!versus && (
           <li>
             <i className="unresolved" aria-hidden /> can’t resolve: the interval is too wide, or the change
-            too small for this machine
+            too small for so many invocations on this machine
           </li>
         )}
         <li>

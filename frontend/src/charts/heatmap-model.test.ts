@@ -30,7 +30,7 @@ const input = {
     aCell("ecdsa", older, { estimate: anEstimate(250_000) }),
     aCell("ecdsa", newer, {
       estimate: anEstimate(252_000, null, null),
-      change: aChange({ ratio: 1.008, low: null, high: null, verdict: "unresolved", paired: false }),
+      change: aChange({ ratio: 1.008, low: 0.99, high: 1.03, verdict: "unresolved", paired: false }),
     }),
   ],
 };

@@ -1,12 +1,12 @@
 // From the API's cells to what the heatmap and its table show. Pure: no React, no fetching.
-import type { CaseView, Cell, Metric, Negotiated, OutcomeView, SubjectView } from "@/api/generated";
+import type { CaseView, Cell, Change, Metric, Negotiated, OutcomeView, SubjectView } from "@/api/generated";
 import * as format from "@/format";
 import { componentText, originText, versionText } from "@/subjects";
 import { isOf, type Variation } from "@/variation";
 import { cautionsOf } from "./cautions";
 import { FULL_AT_CASE, strength } from "./scale";
 
-export type Tone = "more" | "less" | "same" | "unresolved" | "neutral" | "outcome" | "missing";
+export type Tone = Change["verdict"] | "neutral" | "outcome" | "missing";
 
 export interface HeatCell {
   caseView: CaseView;
@@ -128,6 +128,8 @@ function versusVersion(shown: Drawn, metric: Metric): Drawn & { tone: Tone } {
       return { ...drawn, note: "no change" };
     case "unresolved":
       return { ...drawn, note: "can’t resolve" };
+    case "unlike":
+      return { ...drawn, note: "not alike" };
     default:
       return { ...drawn, strength: strength(change.ratio), note: format.changeInWords(change.ratio, metric) };
   }
@@ -212,6 +214,8 @@ export function changeSentence(cell: Cell, metric: Metric, named: Map<string, Su
       return `no change ${range} from ${against}`;
     case "unresolved":
       return `the change from ${against} can’t be resolved (${format.percent(change.ratio)} ${range})`;
+    case "unlike":
+      return `did not do the same as ${against} (${format.percent(change.ratio)} ${range})`;
     default:
       return `${format.changeInWords(change.ratio, metric)} ${range} than ${against}`;
   }

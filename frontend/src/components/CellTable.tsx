@@ -1,6 +1,6 @@
 // The heatmap's twin: every number of every cell, sortable.
 import { Link } from "@tanstack/react-router";
-import type { CaseView, Metric, SideChange } from "@/api/generated";
+import type { CaseView, Metric, SideMove } from "@/api/generated";
 import { choiceText, type HeatCell, type HeatModel } from "@/charts/heatmap-model";
 import * as format from "@/format";
 import { paths } from "@/paths";
@@ -143,7 +143,12 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
           </td>
           <td>
             {cell?.change ? (
-              <VerdictText verdict={cell.change.verdict} metric={metric} cautions={cautions} />
+              <VerdictText
+                verdict={cell.change.verdict}
+                resolves={cell.change.resolves}
+                metric={metric}
+                cautions={cautions}
+              />
             ) : estimate ? (
               cell?.apart_from ? (
                 "measured apart"
@@ -180,7 +185,7 @@ function Row({ cell: shown, metric, host, time, sentinel, sides, compared, witho
 }
 
 interface SideProps {
-  side: SideChange | null | undefined;
+  side: SideMove | null | undefined;
   /** the kind of outcome that stands in for it */
   absent: string | undefined;
   metric: Metric;

@@ -1,7 +1,8 @@
 // Between two commits of a library that a run compared, the one that did it can be searched for.
 import { useQuery } from "@tanstack/react-query";
-import { runOptions } from "@/api/generated/@tanstack/react-query.gen";
-import { questionsOf } from "./bisection-model";
+import type { RunDetail } from "@/api/generated";
+import { runOptions, upgradeReportOptions } from "@/api/generated/@tanstack/react-query.gen";
+import { type CommitPair, commitPairsOf, questionOf } from "./bisection-model";
 import { FindCommit } from "./FindCommit";
 
 export function FindCommitOfRun({ runId }: { runId: string | undefined }) {
@@ -9,13 +10,18 @@ export function FindCommitOfRun({ runId }: { runId: string | undefined }) {
     ...runOptions({ path: { run_id: runId ?? "" } }),
     enabled: runId !== undefined,
   }).data;
-  if (!run) return null;
-  return questionsOf(run).map((question) => (
-    <FindCommit
-      key={`${question.repository} ${question.good} ${question.bad}`}
-      question={question}
-      specText={run.spec_text}
-      pools={run.summary.pools}
-    />
+  return run ? <FindCommits run={run} /> : null;
+}
+
+export function FindCommits({ run }: { run: RunDetail }) {
+  return commitPairsOf(run).map((pair) => (
+    <FindCommitBetween key={`${pair.before} ${pair.after}`} pair={pair} run={run} />
   ));
+}
+
+function FindCommitBetween({ pair, run }: { pair: CommitPair; run: RunDetail }) {
+  const { library, before, after } = pair;
+  const report = useQuery(upgradeReportOptions({ query: { library, before, after } })).data;
+  const question = report && questionOf(pair, report, run.cases);
+  return question && <FindCommit question={question} specText={run.spec_text} pools={run.summary.pools} />;
 }

@@ -100,7 +100,18 @@ function Row({ line, point, metric, time, cell }: RowProps) {
           "–"
         )}
       </td>
-      <td>{change ? <VerdictText verdict={change.verdict} metric={metric} cautions={cautions} /> : "–"}</td>
+      <td>
+        {change ? (
+          <VerdictText
+            verdict={change.verdict}
+            resolves={change.resolves}
+            metric={metric}
+            cautions={cautions}
+          />
+        ) : (
+          "–"
+        )}
+      </td>
       <td className="whole">
         <Link {...paths.run(point.run_id, { metric })}>{format.dateTime(point.measured_at)}</Link>
       </td>

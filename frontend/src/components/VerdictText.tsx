@@ -1,32 +1,22 @@
 // A verdict in a word, with its colour, and what to be careful about.
 import type { Change, Metric } from "@/api/generated";
 import { unitOf } from "@/format";
+import { verdictText } from "./upgrade-model";
 
 interface Props {
   verdict: Change["verdict"];
+  /** the smallest change that could be told */
+  resolves?: number | null;
   metric: Metric;
   cautions: string[];
 }
 
-export function VerdictText({ verdict, metric, cautions }: Props) {
+export function VerdictText({ verdict, resolves = null, metric, cautions }: Props) {
+  const counts = unitOf(metric) !== "ns" && (verdict === "more" || verdict === "less");
   return (
     <>
-      <span className={`verdict ${verdict}`}>{verdictWord(verdict, metric)}</span>
+      <span className={`verdict ${verdict}`}>{counts ? verdict : verdictText({ verdict, resolves })}</span>
       {cautions.length > 0 && <small> † {cautions.join("; ")}</small>}
     </>
   );
-}
-
-export function verdictWord(verdict: Change["verdict"], metric: Metric): string {
-  const time = unitOf(metric) === "ns";
-  switch (verdict) {
-    case "more":
-      return time ? "slower" : "more";
-    case "less":
-      return time ? "faster" : "less";
-    case "same":
-      return "no change";
-    case "unresolved":
-      return "can’t resolve";
-  }
 }

@@ -6,8 +6,17 @@ import type {
   RunDetail,
   SubjectView,
 } from "@/api/generated";
-import { aCell, aChange, anEstimate, aSubject } from "@/testing/build";
-import { chance, chipOf, knownOf, questionsOf, rowsOf, runsOf, sentenceOf } from "./bisection-model";
+import { aCell, anEstimate, anUpgradeCell, aSubject } from "@/testing/build";
+import {
+  chance,
+  chipOf,
+  commitPairsOf,
+  knownOf,
+  questionOf,
+  rowsOf,
+  runsOf,
+  sentenceOf,
+} from "./bisection-model";
 
 const ADDRESS = "https://example.org/openssl.git";
 
@@ -74,18 +83,9 @@ function aGitSubject(name: string, address = ADDRESS): SubjectView {
   return { ...aSubject("openssl", "3.6.0"), subject: name, source: `git:${address}#${name}` };
 }
 
-function aComparison(subjects: SubjectView[], changes: [string, string, "more" | "less" | "same"][]) {
-  return {
-    metric: "cpu_ns",
-    summary: { trigger: "api" },
-    subjects,
-    cells: changes.map(([caseId, against, verdict], at) =>
-      aCell(caseId, subjects.at(-1) ?? aSubject("openssl", "3"), {
-        change: aChange({ against, verdict }),
-        run_id: String(at),
-      }),
-    ),
-  } as unknown as RunDetail;
+function aRunOf(...subjects: SubjectView[]) {
+  const cells = subjects.map((subject) => aCell("rsa", subject, { estimate: anEstimate(10) }));
+  return { metric: "cpu_ns", summary: { trigger: "api" }, subjects, cells } as unknown as RunDetail;
 }
 
 it("says the answer, or how far the search is", () => {
@@ -137,41 +137,37 @@ it("finds the runs of a commit, of which the ends alone have none", () => {
   expect(runsOf(runs, 0)).toEqual([]);
 });
 
+const PAIR = {
+  library: "openssl",
+  repository: ADDRESS,
+  good: "v1",
+  bad: "main",
+  before: "v1",
+  after: "main",
+} as const;
+
 it("asks about two commits of one repository in the cases in which they differ", () => {
-  const run = aComparison(
-    [aGitSubject("v1"), aGitSubject("main")],
-    [
-      ["rsa", "v1", "more"],
-      ["ecdsa", "v1", "same"],
-      ["dsa", "v1", "less"],
-    ],
-  );
-  expect(questionsOf(run)).toEqual([
-    { library: "openssl", repository: ADDRESS, good: "v1", bad: "main", cases: ["rsa", "dsa"] },
-  ]);
-});
-
-it("tells commits of one version, which have no verdict, apart by their intervals", () => {
-  const [good, bad] = [aGitSubject("v1"), aGitSubject("main")];
-  const run = aComparison([good, bad], []);
+  expect(commitPairsOf(aRunOf(aGitSubject("v1"), aGitSubject("main")))).toEqual([PAIR]);
+  const cases = ["rsa", "ecdsa", "dsa", "dhe"].map((id) => ({ id }));
   const cells = [
-    aCell("rsa", good, { estimate: anEstimate(10, 9.9, 10.1) }),
-    aCell("rsa", bad, { estimate: anEstimate(10.4, 10.3, 10.5) }),
-    aCell("ecdsa", good, { estimate: anEstimate(10, 9.9, 10.1) }),
-    aCell("ecdsa", bad, { estimate: anEstimate(10.1, 10, 10.2) }),
-    aCell("dsa", bad, { estimate: anEstimate(10.1, null, null) }),
+    anUpgradeCell("dsa", { verdict: "less" }),
+    anUpgradeCell("rsa", { verdict: "more" }),
+    anUpgradeCell("ecdsa", { verdict: "same" }),
+    anUpgradeCell("dhe", { verdict: "unresolved" }),
+    anUpgradeCell("elsewhere", { verdict: "more" }),
   ];
-  expect(questionsOf({ ...run, cells }).map(({ cases }) => cases)).toEqual([["rsa"]]);
+  const asked = { library: "openssl", repository: ADDRESS, good: "v1", bad: "main", cases: ["rsa", "dsa"] };
+  expect(questionOf(PAIR, { cells }, cases)).toEqual(asked);
+  expect(questionOf(PAIR, { cells: cells.slice(2) }, cases)).toBeNull();
 });
 
-it("asks nothing where there is no history between two that differ, or where it was asked already", () => {
-  const packaged = aSubject("openssl", "3.5");
+it("asks nothing where there is no history between two, or where it was asked already", () => {
   const elsewhere = aGitSubject("v1", "https://example.org/fork.git");
   const main = aGitSubject("main");
-  expect(questionsOf(aComparison([packaged, main], [["rsa", packaged.subject, "more"]]))).toEqual([]);
-  expect(questionsOf(aComparison([elsewhere, main], [["rsa", "v1", "more"]]))).toEqual([]);
-  expect(questionsOf(aComparison([aGitSubject("v1"), main], [["rsa", "v1", "same"]]))).toEqual([]);
-  const differ = aComparison([aGitSubject("v1"), main], [["rsa", "v1", "more"]]);
-  expect(questionsOf({ ...differ, metric: "wall_ns" })).toEqual([]);
-  expect(questionsOf({ ...differ, summary: { ...differ.summary, trigger: "bisection" } })).toEqual([]);
+  expect(commitPairsOf(aRunOf(aSubject("openssl", "3.5"), main))).toEqual([]);
+  expect(commitPairsOf(aRunOf(elsewhere, main))).toEqual([]);
+  const differ = aRunOf(aGitSubject("v1"), main);
+  expect(commitPairsOf({ ...differ, cells: [] })).toEqual([]);
+  expect(commitPairsOf({ ...differ, metric: "wall_ns" })).toEqual([]);
+  expect(commitPairsOf({ ...differ, summary: { ...differ.summary, trigger: "bisection" } })).toEqual([]);
 });

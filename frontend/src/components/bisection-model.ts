@@ -5,9 +5,10 @@ import type {
   BisectionRunView,
   BisectionSummary,
   BisectionWanted,
-  Cell,
+  CaseView,
   RunDetail,
   SubjectView,
+  UpgradeReport,
 } from "@/api/generated";
 import { count } from "@/format";
 
@@ -89,7 +90,7 @@ export function shortHash(hash: string): string {
   return hash.slice(0, SHORT_HASH);
 }
 
-/** Two commits of one repository that a run compared, and the cases in which they differ. */
+/** Two commits of one repository, and the cases in which they differ. */
 export interface Question {
   library: BisectionWanted["library"];
   repository: string;
@@ -98,29 +99,39 @@ export interface Question {
   cases: string[];
 }
 
-/** Of neighbours among the commits of one repository whose CPU time differs in some case; of a bisection's own runs
- * there is nothing to ask. Which of two came first, only git knows. */
-export function questionsOf(run: Pick<RunDetail, "subjects" | "cells" | "metric" | "summary">): Question[] {
+/** Two neighbours among the commits of one repository that a run has numbers of, by their subjects. */
+export interface CommitPair extends Omit<Question, "cases"> {
+  before: string;
+  after: string;
+}
+
+/** Of a bisection's own runs there is nothing to ask. Which of two came first, only git knows. */
+export function commitPairsOf(
+  run: Pick<RunDetail, "subjects" | "cells" | "metric" | "summary">,
+): CommitPair[] {
   if (run.metric !== "cpu_ns" || run.summary.trigger === "bisection") return [];
-  const commits = run.subjects.flatMap((subject) => commitOf(subject) ?? []);
+  const measured = new Set(run.cells.filter((cell) => cell.estimate).map((cell) => cell.subject));
+  const subjects = run.subjects.filter(({ subject }) => measured.has(subject));
+  const commits = subjects.flatMap((subject) => commitOf(subject) ?? []);
   return commits.flatMap((bad, at) => {
     const good = commits.slice(0, at).findLast((one) => one.place === bad.place && one.name !== bad.name);
     if (!good) return [];
-    const cells = run.cells.filter((cell) => cell.subject === bad.subject);
-    const cases = cells.filter((cell) => differs(cell, run.cells, good.subject)).map((cell) => cell.case_id);
     const { library, repository } = bad;
-    return cases.length > 0 ? [{ library, repository, good: good.name, bad: bad.name, cases }] : [];
+    return [
+      { library, repository, good: good.name, bad: bad.name, before: good.subject, after: bad.subject },
+    ];
   });
 }
 
-/** By the verdict, or where commits of one version have none, by intervals that do not touch. */
-function differs({ case_id, change, estimate }: Cell, cells: Cell[], against: string): boolean {
-  if (change?.against === against) return change.verdict === "more" || change.verdict === "less";
-  const other = cells.find((cell) => cell.case_id === case_id && cell.subject === against)?.estimate;
-  if (!estimate || !other) return false;
-  const [low, high, otherLow, otherHigh] = [estimate.low, estimate.high, other.low, other.high];
-  if (low === null || high === null || otherLow === null || otherHigh === null) return false;
-  return low > otherHigh || high < otherLow;
+/** The cases of a run in which the report of its two commits says that they differ. */
+export function questionOf(
+  { before, after, ...question }: CommitPair,
+  { cells }: Pick<UpgradeReport, "cells">,
+  cases: Pick<CaseView, "id">[],
+): Question | null {
+  const moved = cells.filter(({ verdict }) => verdict === "more" || verdict === "less");
+  const differing = cases.map(({ id }) => id).filter((id) => moved.some((cell) => cell.case_id === id));
+  return differing.length > 0 ? { ...question, cases: differing } : null;
 }
 
 function commitOf({ subject, source, library: named }: SubjectView) {

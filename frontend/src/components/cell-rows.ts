@@ -2,7 +2,7 @@
 import type { HeatCell, HeatModel } from "@/charts/heatmap-model";
 import type { CellView } from "@/search";
 
-const VERDICT_ORDER = ["more", "unresolved", "same", "less", "neutral", "outcome", "missing"];
+const VERDICT_ORDER = ["more", "unresolved", "same", "less", "unlike", "neutral", "outcome", "missing"];
 
 /** Cells without a value for the sort stand last, in either order. */
 export function cellRows(model: HeatModel, { sort, order }: CellView): HeatCell[] {

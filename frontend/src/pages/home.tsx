@@ -11,7 +11,6 @@ import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { isUncounted, NoCase, NothingCounted, OnlyOtherRuns } from "@/components/NoCells";
-import { useResolved } from "@/components/use-resolved";
 import type { HomeSearch } from "@/search";
 import { Checks, Select, TextFilter } from "@/ui/Fields";
 import { Empty, Failed, Loading } from "@/ui/Notes";
@@ -29,7 +28,6 @@ export function HomePage() {
     ...matrixOptions({ query: matrixQuery(search) }),
     placeholderData: keepPreviousData,
   });
-  const resolved = useResolved(matrix.data, matrix.data?.host_kind);
   useTitle("");
   return (
     <>
@@ -37,8 +35,8 @@ export function HomePage() {
       {filters.data && filters.data.host_kinds.length > 0 && (
         <Controls search={search} filters={filters.data} matrix={matrix.data} change={change} />
       )}
-      {resolved ? (
-        <Results search={search} matrix={resolved} change={change} />
+      {matrix.data ? (
+        <Results search={search} matrix={matrix.data} change={change} />
       ) : matrix.isError ? (
         <Failed error={matrix.error} retry={() => void matrix.refetch()} />
       ) : (

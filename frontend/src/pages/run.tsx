@@ -7,13 +7,12 @@ import { filtersOptions, runOptions } from "@/api/generated/@tanstack/react-quer
 import { Heatmap } from "@/charts/Heatmap";
 import { heatModel } from "@/charts/heatmap-model";
 import { Legend } from "@/charts/Legend";
-import { questionsOf } from "@/components/bisection-model";
 import { CellChoice } from "@/components/CellChoice";
 import { CellTable } from "@/components/CellTable";
 import { CommitLine } from "@/components/CommitLine";
 import { DisturbanceNotices } from "@/components/DisturbanceNotices";
 import { EventSection } from "@/components/EventSection";
-import { FindCommit } from "@/components/FindCommit";
+import { FindCommits } from "@/components/FindCommitOfRun";
 import { HostSelect } from "@/components/HostSelect";
 import { MixedPoolNotice } from "@/components/MixedPoolNotice";
 import { isUncounted, NoCase, NothingCounted } from "@/components/NoCells";
@@ -25,7 +24,6 @@ import { SentinelNotice, sentinelFact } from "@/components/Sentinel";
 import { type Step, stepsOf } from "@/components/step-model";
 import { timerLines } from "@/components/timer-lines";
 import { UpgradeLinks } from "@/components/UpgradeLinks";
-import { useResolved } from "@/components/use-resolved";
 import { count, dateTime, share } from "@/format";
 import { exportPath, paths } from "@/paths";
 import type { RunSearch } from "@/search";
@@ -87,14 +85,7 @@ function Results({ run, search }: { run: RunDetail; search: RunSearch }) {
         <MixedPoolNotice key={mixed.pool} mixed={mixed} />
       ))}
       <Cells run={run} search={search} />
-      {questionsOf(run).map((question) => (
-        <FindCommit
-          key={`${question.repository} ${question.good} ${question.bad}`}
-          question={question}
-          specText={run.spec_text}
-          pools={summary.pools}
-        />
-      ))}
+      <FindCommits run={run} />
       <UpgradeLinks run={run} />
       <OutcomeSection run={run} />
       <ReferenceSection run={run} />
@@ -162,20 +153,15 @@ function Along({ steps }: { steps: Step[] }) {
   );
 }
 
-function Cells({ run: answer, search }: { run: RunDetail; search: RunSearch }) {
+function Cells({ run, search }: { run: RunDetail; search: RunSearch }) {
   const navigate = route.useNavigate();
   const change = (next: Partial<RunSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
   const filters = useQuery(filtersOptions());
-  const kind = answer.host_kind;
+  const kind = run.host_kind;
   const host = { pool: kind?.pool, cpu: kind?.cpu_model };
-  const run = useResolved(answer, kind, answer.measure.invocations);
-  const model = useMemo(
-    () => run && heatModel(run, { variation: search.variation }),
-    [run, search.variation],
-  );
+  const model = useMemo(() => heatModel(run, { variation: search.variation }), [run, search.variation]);
   const label = "Results of this run";
-  if (!run || !model) return <Loading what="the results" lines={10} />;
   if (run.summary.invocations_stored === 0) {
     return (
       isOpen(run.summary.state) && (

@@ -10,7 +10,6 @@ import { MetricSelect } from "@/components/CellChoice";
 import { HostSelect, hostLabel } from "@/components/HostSelect";
 import { LatestChanges } from "@/components/LatestChanges";
 import { SeriesTable } from "@/components/SeriesTable";
-import { useResolved } from "@/components/use-resolved";
 import { unitOf } from "@/format";
 import { exportPath, paths } from "@/paths";
 import type { SeriesSearch } from "@/search";
@@ -100,8 +99,7 @@ function Controls({ search, filters, series, change }: ControlsProps) {
 
 function Results({ search, series }: { search: SeriesSearch; series: Series }) {
   const { pool, cpu_model } = series.host_kind;
-  const answer = useQuery(matrixOptions({ query: { metric: series.metric, pool, cpu_model } })).data;
-  const matrix = useResolved(answer, series.host_kind);
+  const matrix = useQuery(matrixOptions({ query: { metric: series.metric, pool, cpu_model } })).data;
   const show = search.show ?? "rate";
   return (
     <>

@@ -57,6 +57,7 @@ export function aChange(change: Partial<Change>): Change {
     high: 1,
     paired: true,
     verdict: "same",
+    resolves: null,
     warnings: [],
     components: [],
     ...change,

@@ -31,7 +31,7 @@ REPORT, FIGURES = ROOT / "docs" / "scorecard.md", ROOT / "docs" / "scorecard.jso
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bench.scorecard", description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="a tenth of the time, wider intervals, no file written")
-    parser.add_argument("--only", choices=list(PARTS), help="one part, no file written")
+    parser.add_argument("--only", choices=list(PARTS), help="one part, which replaces itself in the files")
     parser.add_argument(
         "--live",
         type=int,
@@ -42,7 +42,9 @@ def main(arguments: Sequence[str]) -> int:
     bench = Bench(QUICK if options.quick else FULL, live, _say)
     wanted = [options.only] if options.only else [part for part in PARTS if part not in BUILDING or live]
     parts = [_measured(part, bench) for part in wanted]
-    if not (options.quick or options.only):
+    if options.only and not options.quick:
+        _replace(parts[0])
+    elif not options.quick:
         _write(Scorecard(measured_at=datetime.now(UTC), version=__version__, machine=_machine(), parts=tuple(parts)))
     return 1 if any(part.failure for part in parts) else 0
 
@@ -63,6 +65,16 @@ def _machine() -> str:
     host = read_host_facts()
     virtual = host.virtualisation or "unknown"
     return f"{host.cpu_model}, {host.cpus} CPUs, {virtual} virtualisation, Linux {host.kernel}."
+
+
+def _replace(part: ScorecardPart) -> None:
+    """Where there are files, and what was measured did not fail."""
+    if part.failure or not FIGURES.exists():
+        return
+    known = Scorecard.model_validate_json(FIGURES.read_bytes())
+    about = f"Measured by itself on {datetime.now(UTC):%Y-%m-%d}. {part.about}"
+    parts = {one.name: one for one in known.parts} | {part.name: part.model_copy(update={"about": about})}
+    _write(known.model_copy(update={"parts": tuple(parts[name] for name in PARTS if name in parts)}))
 
 
 def _write(scorecard: Scorecard) -> None:

@@ -10,10 +10,19 @@ import numpy as np
 from bench import comparison
 from bench.lab import Lab, all_cpus
 from bench.planted import SOURCES
-from bench.scorecard import genuine, histories, live, steps, upgrades
+from bench.scorecard import genuine, histories, live, steps, upgrades, verdicts
 from bench.scorecard.detectors import DETECTORS
 from bench.scorecard.pool import CASES, QUICK_CASES, STEPS, Pool, measure_pools
-from bench.scorecard.texts import COMPARISON, COMPARISON_TITLES, GENUINE, HISTORIES, LIVE, STEPS_ABOUT, UPGRADES
+from bench.scorecard.texts import (
+    COMPARISON,
+    COMPARISON_TITLES,
+    GENUINE,
+    HISTORIES,
+    LIVE,
+    STEPS_ABOUT,
+    UPGRADES,
+    VERDICTS,
+)
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import Library
 from kexbench.domain.plans import BATCHES
@@ -36,15 +45,35 @@ class Scale:
     slowed: int
     """Upgrades to each slower kit."""
     partitions: int
+    commits: int
+    """Simulated ones, of each noise."""
     fewer: int
     """Draws of a comparison's tables, by so many times."""
 
 
 FULL = Scale(
-    series=None, delays=60, cases=CASES, invocations=60, each=10, upgrades=200, slowed=100, partitions=25, fewer=1
+    series=None,
+    delays=60,
+    cases=CASES,
+    invocations=60,
+    each=10,
+    upgrades=200,
+    slowed=100,
+    partitions=25,
+    commits=1000,
+    fewer=1,
 )
 QUICK = Scale(
-    series=12, delays=6, cases=QUICK_CASES, invocations=44, each=3, upgrades=40, slowed=10, partitions=3, fewer=10
+    series=12,
+    delays=6,
+    cases=QUICK_CASES,
+    invocations=44,
+    each=3,
+    upgrades=40,
+    slowed=10,
+    partitions=3,
+    commits=100,
+    fewer=10,
 )
 
 
@@ -152,6 +181,18 @@ def measure_upgrades(bench: Bench) -> Found:
     return Found(about, upgrades.sentence(same, slowed), tables)
 
 
+def measure_verdicts(bench: Bench) -> Found:
+    unchanged, tables = verdicts.verdict_tables(bench.scale.commits, bench.say)
+    about = VERDICTS.format(
+        commits=bench.scale.commits,
+        cells=verdicts.CELLS,
+        invocations=verdicts.INVOCATIONS,
+        jobs=verdicts.JOBS,
+        seed=verdicts.SEED,
+    )
+    return Found(about, verdicts.sentence(unchanged), tables)
+
+
 def measure_comparison(bench: Bench) -> Found:
     tables = []
     for part, (make, scale) in comparison.PARTS.items():
@@ -196,6 +237,7 @@ PARTS: dict[str, tuple[str, Callable[[Bench], Found]]] = {
     "histories": ("Change points in labelled histories", measure_histories),
     "steps": ("Slowdowns in a series of nights", measure_steps),
     "upgrades": ("Upgrades", measure_upgrades),
+    "verdicts": ("Red commits", measure_verdicts),
     "comparison": ("What a comparison is worth", measure_comparison),
     "live": ("Upgrades between builds of one source", measure_live),
     "genuine": ("Upgrades to something slower", measure_genuine),

@@ -3,8 +3,8 @@
 HEAD = """\
 # How good detection is
 
-Written by `make scorecard` on {date} with kexbench {version}, all of it measured anew in one run; other machines give \
-other figures.
+Written by `make scorecard` on {date} with kexbench {version}, all of it measured anew in one run, but for parts that \
+say otherwise; other machines give other figures.
 [statistics.md](statistics.md) says how things are judged. Intervals are 95%.
 
 {machine}"""
@@ -44,6 +44,13 @@ independent, is narrower than it should be.
 
 Below, the tests that others decide by, on ten invocations of each of the two names: of all cases, {partitions} random \
 cuts of each pool into disjoint groups. Intervals are Wilson's, for as many independent tests as these are worth."""
+VERDICTS = """\
+How often a commit's status is red. {commits:,} runs of a commit are simulated for each noise: {cells} cells of \
+{invocations} invocations in {jobs} jobs, each invocation a paired log ratio of normal noise with the given standard \
+deviation (seed {seed}). The cells are judged, and the status is made, by the code that does it for real runs. The \
+screening for alerts is the same code, before it asks for a run that confirms. The last column is the rule that would \
+call a cell slower by its own 95% interval, whatever the other cells say. In the second table the last two columns are \
+about the slower cell alone."""
 COMPARISON = """\
 What the code that compares two versions is worth where the truth is known (services/bench/comparison.py, seeded). \
 False positives are counted on stored measurements of one thing (services/bench/data), with the filter that scripts \

@@ -48,6 +48,11 @@ def test_a_planted_ratio_has_its_verdict_whatever_the_machine_does(ratio: float,
     assert found.move.low < ratio < found.move.high
 
 
+def test_what_two_builds_of_one_source_differ_by_is_not_called_a_change() -> None:
+    cell = cell_of(invocations(1.02), a_plan().case(RSA), ONE, TWO, floor=0.03)
+    assert (judge([cell])[0].verdict, judge([cell])[0].resolves) == ("unresolved", 0.03)
+
+
 def test_the_ratio_is_the_later_ones_to_the_one_before() -> None:
     run = a_run()
     found = judged([an_invocation(run, n, cpu_ns={ONE: 1000, TWO: [2400, 2500, 9000]}) for n in range(4)])

@@ -1442,11 +1442,11 @@ export type MovedCell = {
     /**
      * Low
      */
-    low: number | null;
+    low: number;
     /**
      * High
      */
-    high: number | null;
+    high: number;
 };
 
 /**

@@ -41,7 +41,7 @@ def without_sides(invocations: Iterable[Invocation], case_id: str, subject: str)
     return sum(Metric.CPU_NS in known and Metric.CLIENT_CPU_NS not in known for known in metrics)
 
 
-def cell_of(invocations: Sequence[Invocation], case: Case, before: str, after: str) -> CellData:
+def cell_of(invocations: Sequence[Invocation], case: Case, before: str, after: str, floor: float = 0.0) -> CellData:
     """What a case's verdict rests on, of two subjects of one run on one machine."""
     return CellData(
         case=case,
@@ -52,4 +52,5 @@ def cell_of(invocations: Sequence[Invocation], case: Case, before: str, after: s
         run_ids=(),
         warnings=(),
         unlike=False,
+        floor=floor,
     )

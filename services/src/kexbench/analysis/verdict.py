@@ -81,8 +81,8 @@ def judge_pairs(
     floors: Mapping[int, float],
     relevant: float = RELEVANT,
 ) -> dict[int, Judged]:
-    """Comparisons by their places, judged together. Those of one kind tell each other's noise; `floors`: by how much two
-    builds of one source differ, where that is known."""
+    """Comparisons by their places, judged together. Those of one kind tell each other's noise; `floors`: by how much
+    two builds of one source differ, where that is known."""
     found = moves(pairs, kinds)
     rates = false_discovery_rates(np.array([move.chance for move in found.values()]))
     judged = {}

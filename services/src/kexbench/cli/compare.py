@@ -1,22 +1,27 @@
 """`kexbench compare`: two builds of a library side by side, without a spec."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import typer
 from rich.markup import escape
 
 from kexbench.analysis.pairs import cell_of, without_sides
 from kexbench.analysis.verdict import judge
+from kexbench.api.lab_models import Qualifications
 from kexbench.cli.compose import Done, cases_for, run_wish
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import on_this_machine
 from kexbench.cli.references import typed_reference
 from kexbench.cli.step_tables import VERDICTS, along_text, move_text
+from kexbench.client import ApiClient
 from kexbench.domain.cases import Case
 from kexbench.domain.components import ComponentChange, changed_components
+from kexbench.domain.hosts import kind_of
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.samples import DISTURBED_REASON
 from kexbench.domain.upgrades import SIDES, Side, SideMove, UpgradeCell
@@ -24,6 +29,7 @@ from kexbench.pipeline import read_spec
 from kexbench.planning.compose import USUAL, Wish, affordable_invocations
 from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import Matrix
+from kexbench.service import reach_service
 from kexbench.wiring import Installation
 
 SECONDS = 90
@@ -65,9 +71,11 @@ def compare(
         cases=cases,
         invocations=invocations or affordable_invocations(cases, 2, SECONDS),
     )
-    done = run_wish(Installation(settings), wish)
+    installation = Installation(settings)
+    done = run_wish(installation, wish)
     before, after = map(str, references)
-    judged = judge([cell_of(done.invocations, one, before, after) for one in cases])
+    floors = _floors(installation, done, references[1].library)
+    judged = judge([cell_of(done.invocations, one, before, after, floors.get(one.case_id, 0.0)) for one in cases])
     along = _along(done, references)
     disturbed = {case.case_id: _disturbed(case, done, references) for case in cases}
     if as_json:
@@ -79,6 +87,17 @@ def compare(
         _explain(cases, done, judged, disturbed)
     verdicts = [cell.verdict for cell in judged if cell.move]
     raise typer.Exit(done.exit_status or (3 if "more" in verdicts else 0 if verdicts else 1))
+
+
+def _floors(installation: Installation, done: Done, library: str) -> dict[str, float]:
+    """By case by how much two builds of one source differ on this machine, where a qualifying run showed it."""
+    run = done.end.run
+    if done.end.undelivered or run.host is None:
+        return {}
+    asked = urlencode({"pool": run.plan.pools[0], "cpu_model": kind_of(run.host)})
+    with reach_service(installation) as address, closing(ApiClient(address)) as api:
+        rows = api.get(Qualifications, f"/qualifications?{asked}").rows
+    return {row.case.id: row.layout_floor for row in rows if row.library == library and row.layout_floor is not None}
 
 
 def matrices_of(spec: Path) -> list[Matrix]:

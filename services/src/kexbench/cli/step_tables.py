@@ -43,9 +43,9 @@ class HasMove(Protocol):
     @property
     def ratio(self) -> float: ...
     @property
-    def low(self) -> float | None: ...
+    def low(self) -> float: ...
     @property
-    def high(self) -> float | None: ...
+    def high(self) -> float: ...
 
 
 def case_table(title: str, columns: Iterable[str]) -> Table:
@@ -73,14 +73,8 @@ def move_text(move: HasMove | None, verdict: str) -> str:
     """`+1.20%`, `[+0.91%, +1.49%]` and the verdict on a line each."""
     if move is None:
         return verdict or NO_NUMBER
-    return "\n".join(filter(None, [f"{move.ratio - 1:+.2%}", interval_text(move), verdict]))
-
-
-def interval_text(move: HasMove) -> str:
-    """`[+0.91%, +1.49%]`, or empty where there are too few values for one."""
-    if move.low is None or move.high is None:
-        return ""
-    return f"[{move.low - 1:+.2%}, {move.high - 1:+.2%}]"
+    interval = f"[{move.low - 1:+.2%}, {move.high - 1:+.2%}]"
+    return "\n".join(filter(None, [f"{move.ratio - 1:+.2%}", interval, verdict]))
 
 
 def step_tables(detail: RunDetail) -> list[Table]:

@@ -26,8 +26,8 @@ class Qualifying:
 
 
 def qualifying(store: Store, kind: HostKindRow, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
-    """Of each case of some libraries, or of all, what may qualify it, the newest first. What was measured in another way
-    than today says nothing of the noise to come."""
+    """Of each case of some libraries, or of all, what may qualify it, the newest first. What was measured in another
+    way than today says nothing of the noise to come."""
     selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
     harness = store.harness_versions(store.qualifying_runs(selection))
     runs = tuple(run_id for run_id, version in harness.items() if version == HARNESS_VERSION)

@@ -24,8 +24,8 @@ class MovedCell(_Frozen):
     before: str
     after: str
     change: float = Field(description="0.02 is 2% more, also in the interval")
-    low: float | None
-    high: float | None
+    low: float
+    high: float
 
 
 class RunVerdict(_Frozen):

@@ -128,9 +128,8 @@ def _ahead(dry: DryRun) -> str:
 
 
 def _moved_row(cell: MovedCell) -> tuple[str, ...]:
-    interval = "–" if cell.low is None or cell.high is None else f"{cell.low:+.1%} to {cell.high:+.1%}"
     names = map(code, (cell.case, cell.pool, cell.before, cell.after))
-    return *names, f"{cell.change:+.1%}", interval
+    return *names, f"{cell.change:+.1%}", f"{cell.low:+.1%} to {cell.high:+.1%}"
 
 
 def _more(every: Sequence[object], most: int = ROWS_MAX) -> list[str]:

@@ -190,7 +190,11 @@ class AlertsSpec(Written):
     depend on it."""
 
     relevant: Annotated[
-        Share, Field(description="smaller regressions are not told", json_schema_extra={"default": "0.5%"})
+        Share,
+        Field(
+            description="smaller changes are not called any, wherever its runs are judged",
+            json_schema_extra={"default": "0.5%"},
+        ),
     ] = _USUAL_RULE.relevant
     notify: Annotated[
         Distinct[ChannelName],

@@ -8,14 +8,7 @@ from kexbench.domain.runs import RunState
 from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges import CommitStatus
 from kexbench.forges.port import State
-from kexbench.forges.words import (
-    DryRuns,
-    DrySpec,
-    FinishedRun,
-    dry_run_words,
-    is_worth_saying,
-    pull_request_comment,
-)
+from kexbench.forges.words import DryRuns, DrySpec, FinishedRun, dry_run_words, is_worth_saying, pull_request_comment
 
 Verdicts = Mapping[str, RunVerdict]
 """Of runs that have ended, by their ids."""

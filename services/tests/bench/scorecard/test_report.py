@@ -88,6 +88,20 @@ def test_a_part_that_fails_says_so_in_its_place_and_in_the_exit_status(written: 
     assert (good.failure, broken.failure) == (None, "there is no such kit")
 
 
+def test_a_part_that_is_measured_by_itself_replaces_itself_alone(written: Path) -> None:
+    others = [PART.model_copy(update={"name": name, "title": name}) for name in ("good", "broken")]
+    known = SCORECARD.model_copy(update={"parts": tuple(others)})
+    (written / "scorecard.json").write_text(known.model_dump_json())
+    assert command.main(["--only", "broken"]) == 1
+    assert not (written / "scorecard.md").exists(), "what failed replaces nothing"
+    assert command.main(["--only", "good"]) == 0
+    found = Scorecard.model_validate_json((written / "scorecard.json").read_text())
+    assert [part.title for part in found.parts] == ["Good", "broken"]
+    assert (found.measured_at, found.parts[1]) == (known.measured_at, others[1])
+    assert found.parts[0].about.startswith("Measured by itself on ")
+    assert document(found) == (written / "scorecard.md").read_text()
+
+
 @pytest.mark.parametrize("some", [["--quick"], ["--only", "good"]])
 def test_a_part_of_it_is_printed_and_not_written(
     written: Path, some: list[str], capsys: pytest.CaptureFixture[str]
