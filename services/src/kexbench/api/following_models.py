@@ -9,7 +9,7 @@ from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.commits import Commit, CommitHash
 from kexbench.domain.following import FollowedCommit, Following
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.runs import RunReason, RunState
+from kexbench.domain.runs import RunState
 
 
 class FollowedSpec(Answer):
@@ -30,7 +30,6 @@ class FollowedView(Answer):
     state: RunState | None = Field(description="of that run; null where none was asked for")
     started: bool = Field(description="whether it had its kits")
     detail: str
-    reason: RunReason | None = Field(None, description="why it is in its state")
     unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
 
 
