@@ -912,6 +912,13 @@ export type HostKind = {
 };
 
 /**
+ * Kind
+ *
+ * The kinds of cases that pages filter by. A case can be of several; a plain one is of no other.
+ */
+export type Kind = 'plain' | 'resumption' | 'post-quantum' | 'threads' | 'peers' | 'other';
+
+/**
  * CpuFeatures
  *
  * AES-NI, PCLMULQDQ, ADX and SHA belong to no x86-64 level (System V psABI, section 3.1.1). Level 2 here keeps the
@@ -983,11 +990,14 @@ export type CaseView = {
      * the client shows a certificate as well
      */
     client_authentication?: boolean;
+    /**
+     * how a session is resumed
+     */
     resumption?: Resumption;
     /**
      * Early Data Bytes
      *
-     * application data in the first flight
+     * application data in the client's first flight
      */
     early_data_bytes?: number;
     /**
@@ -1005,7 +1015,7 @@ export type CaseView = {
     /**
      * Ocsp Bytes
      *
-     * size of the stapled OCSP response, or 0
+     * size of the stapled OCSP response, or 0 for none
      */
     ocsp_bytes?: number;
     /**
@@ -1040,6 +1050,12 @@ export type CaseView = {
      * Title
      */
     title: string;
+    /**
+     * Kinds
+     *
+     * what pages filter by
+     */
+    kinds: Array<Kind>;
 };
 
 /**
@@ -2669,11 +2685,14 @@ export type Case = {
      * the client shows a certificate as well
      */
     client_authentication?: boolean;
+    /**
+     * how a session is resumed
+     */
     resumption?: Resumption;
     /**
      * Early Data Bytes
      *
-     * application data in the first flight
+     * application data in the client's first flight
      */
     early_data_bytes?: number;
     /**
@@ -2691,7 +2710,7 @@ export type Case = {
     /**
      * Ocsp Bytes
      *
-     * size of the stapled OCSP response, or 0
+     * size of the stapled OCSP response, or 0 for none
      */
     ocsp_bytes?: number;
     /**

@@ -6,8 +6,9 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from kexbench.api.answer import Answer
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, kinds_of
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.dimensions import Kind
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Disturbed, Metric, Negotiated, OutcomeKind
 
@@ -69,10 +70,11 @@ class CaseView(Case):
 
     id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
     title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
+    kinds: list[Kind] = Field(description="what pages filter by")
 
     @classmethod
     def of(cls, case: Case) -> "CaseView":
-        return cls(**case.model_dump(), id=case.case_id, title=case.label)
+        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=kinds_of(case))
 
 
 class SubjectView(Answer):

@@ -10,7 +10,6 @@ import numpy as np
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches, medians
 from kexbench.analysis.upgrade import CellData
-from kexbench.api.cells import case_order
 from kexbench.api.comparing import (
     Bridge,
     Numbers,
@@ -28,7 +27,7 @@ from kexbench.api.lab import GROUP, qualified
 from kexbench.api.models import HostKind
 from kexbench.api.together import measured_in_both, unbridged
 from kexbench.api.upgrade_ends import version_names
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import MissingCell, Side
 from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow

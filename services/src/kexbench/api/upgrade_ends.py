@@ -11,11 +11,11 @@ from kexbench.api.cells import version_order
 from kexbench.api.models import Candidate
 from kexbench.api.problems import ProblemError
 from kexbench.domain.kits import Library
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.library_commits import SHORT_HASH, version_text
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import MeasuredSubjectRow, SubjectRow
 
-TITLES: dict[Library, str] = {"openssl": "OpenSSL", "gnutls": "GnuTLS", "fake": "fake"}
 NAMED = 12
 """So many versions are named where an unknown one was asked for."""
 
@@ -96,7 +96,7 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
         version=version,
         source=subject.source,
         build_profile_label=subject.build_profile_label,
-        label=f"{TITLES[cast(Library, subject.library)]} {version}",
+        label=f"{LIBRARIES[subject.library].title} {version}",
     )
 
 

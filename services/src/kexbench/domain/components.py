@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.versions import upstream_version
 
 COMPILER = "compiler"
 _PACKAGES = {
-    "nettle": re.compile(r"nettle|libnettle\d+(?:t64)?"),
-    "gmp": re.compile(r"gmp|libgmp\d+(?:t64)?"),
+    **{name: pattern for row in LIBRARIES.values() for name, pattern in row.components.items()},
     "libc": re.compile(r"glibc|libc6"),
     "zlib": re.compile(r"zlib|zlib1g"),
 }

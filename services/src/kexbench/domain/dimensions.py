@@ -1,11 +1,58 @@
-"""The values of a case's dimensions: the words of the worker's protocol, written here and nowhere else in Python."""
+"""The values of a case's dimensions, as the words of the worker's protocol, and what a row says of a dimension."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 NOTHING = "-"
 """The value of a dimension that a case does not have, the same word as in the worker's protocol."""
+
+
+class Kind(StrEnum):
+    """The kinds of cases that pages filter by. A case can be of several; a plain one is of no other."""
+
+    PLAIN = "plain"
+    RESUMPTION = "resumption"
+    POST_QUANTUM = "post-quantum"
+    THREADS = "threads"
+    PEERS = "peers"
+    OTHER = "other"
+
+
+KIND_LABELS = {
+    Kind.PLAIN: "Plain handshakes only",
+    Kind.RESUMPTION: "Resumption",
+    Kind.POST_QUANTUM: "Post-quantum",
+    Kind.THREADS: "Threads",
+    Kind.PEERS: "Two libraries",
+    Kind.OTHER: "Other variations",
+}
+Form = str | Callable[[Any], str]
+"""How a value is written: a format string, or a function where that is not enough."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What is said of a case whose value in this dimension is not the default. Stands beside the field's type, limits,
+    default and description, which are the rest of the row."""
+
+    name: str
+    id: Form
+    """The part of the case id. Once measured it must not change: stored rows and links have it."""
+    label: Form
+    trait: Form | None
+    """What cells share, as in `what they share is …`; None where `analysis.traits` says it itself."""
+    rank: int
+    """Cases are sorted by the dimension of the lowest rank first."""
+    kind: Kind = Kind.OTHER
+    in_setup: bool = True
+    """Whether the worker's `setup` request has the value as a word."""
+
+
+def written(form: Form, value: Any) -> str:
+    return form.format(value) if isinstance(form, str) else form(value)
 
 
 class Protocol(StrEnum):

@@ -6,46 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kexbench.domain.libraries import LAYOUTS, Layout
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.target import this_architecture
 
 Linkage = Literal["shared", "static"]
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Folders relative to the tree in the order they are searched: a build tree's first, then an installation's.
-
-    `static_alone`: whether the static library will do without a shared one beside it. GnuTLS's leans on half a
-    dozen other libraries, which only the shared one names.
-    """
-
-    main_header: str
-    version: re.Pattern[str]
-    header_folders: tuple[str, ...]
-    library_folders: tuple[str, ...]
-    names: tuple[str, ...]
-    static_alone: bool
-
-
-LAYOUTS: Mapping[str, Layout] = {
-    "openssl": Layout(
-        "openssl/opensslv.h",
-        re.compile(r'OPENSSL_VERSION_TEXT\s+"OpenSSL (\S+)'),
-        ("include", "include/{triplet}"),
-        (".", "lib64", "lib/{triplet}", "lib"),
-        ("libssl", "libcrypto"),
-        static_alone=True,
-    ),
-    "gnutls": Layout(
-        "gnutls/gnutls.h",
-        re.compile(r'GNUTLS_VERSION\s+"(\S+)"'),
-        ("lib/includes", "include", "include/{triplet}"),
-        ("lib/.libs", "lib64", "lib/{triplet}", "lib"),
-        ("libgnutls",),
-        static_alone=False,
-    ),
-}
 _SOURCES = ("Configure", "configure", "configure.ac")
 _SOURCE_FOLDER = re.compile(r"^(?:SRCDIR|srcdir)\s*=\s*(\S+)$", re.MULTILINE)
 _VERSIONED = re.compile(r".*\.so\.[0-9.]+")

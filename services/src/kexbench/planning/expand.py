@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from kexbench.domain.cases import FIRST_FIELDS, Case, impossible
+from kexbench.domain.cases import DIMENSIONS, Case, impossible
 from kexbench.domain.dimensions import (
     NOTHING,
     RSA_KEYS,
@@ -20,8 +20,6 @@ from kexbench.domain.plans import Skipped
 from kexbench.planning.spec import Matrix
 
 MAX_CASES = 10_000
-VARIATIONS = tuple(name for name in Case.model_fields if name not in FIRST_FIELDS)
-"""Dimensions of which every value goes with every key exchange, under the same name in a matrix and in a case."""
 _USUAL_GROUP = {Method.ECDHE: "P-256", Method.MLKEM: "MLKEM768", Method.DHE: "ffdhe2048"}
 
 
@@ -47,7 +45,7 @@ def count_cases(written: dict[str, Any]) -> int:
 
     exchanges = written.get("keyExchange")
     total = sum(map(points, exchanges)) if isinstance(exchanges, list) else 1
-    for field in ("protocol", *map(to_camel, VARIATIONS)):
+    for field in ("protocol", *map(to_camel, DIMENSIONS)):
         total *= length(field)
     return total
 
@@ -60,7 +58,7 @@ def expand(matrices: list[Matrix], peers: Mapping[str, str]) -> tuple[tuple[Case
     for matrix in matrices:
         variations = [
             [peers.get(value, value) if name == "peer" else value for value in getattr(matrix, name)]
-            for name in VARIATIONS
+            for name in DIMENSIONS
         ]
         for protocol, key_exchange in product(matrix.protocol, matrix.key_exchange):
             for first in product(*_dimensions(matrix, key_exchange)):
@@ -69,7 +67,7 @@ def expand(matrices: list[Matrix], peers: Mapping[str, str]) -> tuple[tuple[Case
                         "protocol": protocol,
                         "key_exchange": key_exchange,
                         **dict(zip(("cipher", "rsa_bits", "curve", "group"), first, strict=True)),
-                        **dict(zip(VARIATIONS, varied, strict=True)),
+                        **dict(zip(DIMENSIONS, varied, strict=True)),
                     }
                     case = Case.model_construct(**point)
                     if reason := impossible(case):
