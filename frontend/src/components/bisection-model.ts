@@ -10,9 +10,9 @@ import type {
   SubjectView,
 } from "@/api/generated";
 import { count } from "@/format";
+import { libraryOf } from "./libraries";
 
 const GIT = /^git:([^#]+)#([^#+]+)$/;
-const LIBRARIES = ["openssl", "gnutls", "fake"] as const;
 const SHORT_HASH = 12;
 
 export type State = BisectionSummary["state"];
@@ -125,7 +125,7 @@ function differs({ case_id, change, estimate }: Cell, cells: Cell[], against: st
 
 function commitOf({ subject, source, library: named }: SubjectView) {
   const match = GIT.exec(source);
-  const library = LIBRARIES.find((one) => one === named);
+  const library = libraryOf(named);
   if (!library || !match) return undefined;
   const [, repository = "", name = ""] = match;
   return { subject, library, repository, name, place: `${library} ${repository}` };

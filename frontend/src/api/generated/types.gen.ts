@@ -987,7 +987,7 @@ export type CaseView = {
     /**
      * Client Authentication
      *
-     * the client shows a certificate as well
+     * whether the client shows a certificate too
      */
     client_authentication?: boolean;
     /**
@@ -1003,13 +1003,13 @@ export type CaseView = {
     /**
      * Anti Replay
      *
-     * the server refuses early data that it may have seen before
+     * whether the server refuses early data that it may have seen before
      */
     anti_replay?: boolean;
     /**
      * Hello Retry
      *
-     * the client's key share is of a group the server doesn't take
+     * whether the server has to ask for another key share
      */
     hello_retry?: boolean;
     /**
@@ -1021,13 +1021,13 @@ export type CaseView = {
     /**
      * Fips
      *
-     * OpenSSL's FIPS provider and nothing that is not approved
+     * whether OpenSSL's FIPS provider does everything, with nothing that is not approved
      */
     fips?: boolean;
     /**
      * Threads
      *
-     * that share one context
+     * threads that share one context
      */
     threads?: number;
     /**
@@ -2682,7 +2682,7 @@ export type Case = {
     /**
      * Client Authentication
      *
-     * the client shows a certificate as well
+     * whether the client shows a certificate too
      */
     client_authentication?: boolean;
     /**
@@ -2698,13 +2698,13 @@ export type Case = {
     /**
      * Anti Replay
      *
-     * the server refuses early data that it may have seen before
+     * whether the server refuses early data that it may have seen before
      */
     anti_replay?: boolean;
     /**
      * Hello Retry
      *
-     * the client's key share is of a group the server doesn't take
+     * whether the server has to ask for another key share
      */
     hello_retry?: boolean;
     /**
@@ -2716,13 +2716,13 @@ export type Case = {
     /**
      * Fips
      *
-     * OpenSSL's FIPS provider and nothing that is not approved
+     * whether OpenSSL's FIPS provider does everything, with nothing that is not approved
      */
     fips?: boolean;
     /**
      * Threads
      *
-     * that share one context
+     * threads that share one context
      */
     threads?: number;
     /**

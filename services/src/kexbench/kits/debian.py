@@ -64,9 +64,8 @@ class DebianProvider:
         packages = (development, *archive.closure(runtime[0], attempt))
         if names.debian_fips:
             version = next(package.version for package in packages if package.name == runtime[0])
-            fips = archive.exact(
-                names.debian_fips, version, attempt
-            )  # of another version it would be another library's
+            # Of another version it would be another library's.
+            fips = archive.exact(names.debian_fips, version, attempt)
             packages = (*packages, fips) if fips else packages
         return Resolution(
             ref=ref,
