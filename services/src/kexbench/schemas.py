@@ -1,5 +1,5 @@
-"""The generated files of bench-specs/schema: JSON Schemas of every format, the OpenAPI document, and the words that pages
-show for libraries and kinds of cases."""
+"""The generated files of bench-specs/schema: JSON Schemas of every format, the OpenAPI document, and the titles that
+pages show of libraries and kinds of cases."""
 
 import json
 from typing import Any, cast

@@ -27,7 +27,7 @@ from kexbench.api.mixed import mixed_pool
 from kexbench.api.models import CaseView, Estimate, HostKind
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
 from kexbench.domain.cases import Case
-from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
@@ -115,7 +115,7 @@ def _qualified(rows: Iterable[SampleRow], group: int) -> Iterable[QualificationR
     """One row a library and case that has a kit beside its copy."""
     by_cell: dict[tuple[str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        if LIBRARIES[row.subject.library].made_up:
+        if row.subject.library in MADE_UP:
             continue  # made-up libraries have settings where others have variants
         by_cell[row.subject.library, row.case.case_id][row.subject.source].append(row)
     for (library, case_id), sources in sorted(by_cell.items()):

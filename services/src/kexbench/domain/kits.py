@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.components import components_of
-from kexbench.domain.libraries import LIBRARIES, Library
+from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
 from kexbench.domain.versions import commit_key, version_key
@@ -103,7 +103,7 @@ class SubjectRef(_Frozen):
 
     @property
     def _split(self) -> tuple[str, Variant]:
-        return (self.source, Variant()) if LIBRARIES[self.library].made_up else split_variant(self.source)
+        return (self.source, Variant()) if self.library in MADE_UP else split_variant(self.source)
 
     def __str__(self) -> str:
         return f"{self.library}@{self.source}"
@@ -128,7 +128,7 @@ def _check_source(library: str, source: str) -> None:
                 "such as prefix:/opt/openssl"
             )
         raise ValueError(f"{source!r} is not a source; sources look like system or debian/trixie")
-    if not LIBRARIES[library].made_up:  # whose settings look like variants
+    if library not in MADE_UP:  # whose settings look like variants
         split_variant(source)
 
 

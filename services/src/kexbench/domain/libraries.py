@@ -136,3 +136,4 @@ PACKAGES = {name: row.packages for name, row in LIBRARIES.items() if row.package
 """Of the libraries that distributions have."""
 VERSION_FILES = {name: row.version_files for name, row in LIBRARIES.items() if row.version_files}
 """Of the libraries that are built from their sources."""
+MADE_UP = frozenset(name for name, row in LIBRARIES.items() if row.made_up)

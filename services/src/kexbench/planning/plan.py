@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from kexbench.domain.cases import parse_peer
-from kexbench.domain.libraries import LIBRARIES
+from kexbench.domain.libraries import LIBRARIES, MADE_UP
 from kexbench.domain.material import least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
@@ -119,7 +119,7 @@ def _assemble(
 def _sentinel(spec: Spec, subjects: tuple[PlannedSubject, ...], catalogue: Catalogue) -> str | None:
     """What is measured along, unless the spec doesn't want it. Made-up libraries live in virtual time, which no
     machine slows down."""
-    if not spec.measure.sentinel or all(LIBRARIES[subject.library].made_up for subject in subjects):
+    if not spec.measure.sentinel or all(subject.library in MADE_UP for subject in subjects):
         return None
     return str(catalogue.sentinel) if catalogue.sentinel else None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from kexbench.domain.kits import SubjectRef
-from kexbench.domain.libraries import LIBRARIES, Library
+from kexbench.domain.libraries import MADE_UP, Library
 from kexbench.domain.plans import PlannedSubject
 from kexbench.domain.versions import covers
 from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry
@@ -30,11 +30,11 @@ def resolve(library: Library, selector: str, catalogue: Catalogue) -> list[Plann
     ]
     if found:
         return [_subject(library, entry) for entry in found]
-    if LIBRARIES[library].made_up or _SOURCE.fullmatch(selector):
+    if library in MADE_UP or _SOURCE.fullmatch(selector):
         try:
             SubjectRef.parse(f"{library}@{selector}")
         except ValueError as error:
-            if LIBRARIES[library].made_up:
+            if library in MADE_UP:
                 raise UnknownSelector(f"'{selector}' is not a source; sources look like 1.0 or 1.1+step=1.02") from None
             raise UnknownSelector(str(error)) from None
         return [PlannedSubject(library=library, source=selector, declared_version=None)]
