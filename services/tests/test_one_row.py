@@ -144,8 +144,6 @@ ROW = """\
         layout=Layout(
             main_header="mocktls/mocktls.h",
             version=re.compile(r'MOCKTLS_VERSION\\s+"(\\S+)"'),
-            header_folders=("include",),
-            library_folders=("lib",),
             names=("libmocktls",),
             static_alone=False,
         ),

@@ -38,7 +38,9 @@ RELINKS = 5
 
 
 def qualify(
-    libraries: Annotated[list[str] | None, typer.Argument(help="Default: openssl gnutls.", show_default=False)] = None,
+    libraries: Annotated[
+        list[str] | None, typer.Argument(help=f"Default: {' '.join(LAYOUTS)}.", show_default=False)
+    ] = None,
     invocations: Annotated[int, typer.Option(min=12, max=1000, help="Of each case.")] = 40,
     group: Annotated[int, typer.Option(min=3, max=1000, help="Invocations of the comparisons to come.")] = 10,
     case: Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id fits.")] = None,

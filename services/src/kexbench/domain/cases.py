@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
@@ -25,6 +25,7 @@ from kexbench.domain.dimensions import (
     is_custom_dh,
     written,
 )
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.possible import impossible
@@ -67,10 +68,8 @@ def _peer_part(peer: str) -> str:
     return plain if lossless else f"{plain}-{content_hash(peer, length=6)}"
 
 
-class Case(BaseModel):
+class Case(Frozen):
     """One handshake to measure. Construct only possible ones: see `impossible`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     protocol: Protocol
     key_exchange: KeyExchange

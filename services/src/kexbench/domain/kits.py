@@ -4,10 +4,11 @@ import re
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.components import components_of
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
@@ -38,11 +39,7 @@ SOURCE_PATTERN = (
 address, `#`, and what is meant of it. Never `..` as a part of a path, a blank or an empty part."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class BuildProfile(_Frozen):
+class BuildProfile(Frozen):
     """How a kit was made. Series of different profiles never join: relinking alone moves timings."""
 
     provider: str = Field(description="where the binaries or their sources are from, such as debian or crate")
@@ -64,7 +61,7 @@ class BuildProfile(_Frozen):
         return " ".join([self.provider, self.linkage, *own, self.architecture])
 
 
-class SubjectRef(_Frozen):
+class SubjectRef(Frozen):
     """A library from a source, as people write it: `openssl@system`, `openssl@debian/trixie+burn=3000`, `fake@1.0`."""
 
     library: Library
@@ -132,7 +129,7 @@ def _check_source(library: str, source: str) -> None:
         split_variant(source)
 
 
-class Package(_Frozen):
+class Package(Frozen):
     """What gave files to a kit: a distribution's package, or an archive of sources."""
 
     name: str
@@ -140,14 +137,14 @@ class Package(_Frozen):
     sha256: Sha256 | None = Field(description="of the file that was fetched; null when there was none to fetch")
 
 
-class Licence(_Frozen):
+class Licence(Frozen):
     """Under which licences a kit can be passed on, as SPDX expressions."""
 
     library: str
     bundled: dict[str, str] = Field({}, description="by file of the kit or package; what isn't known is left out")
 
 
-class Launch(_Frozen):
+class Launch(Frozen):
     """How to start a kit's worker: nothing of the caller's environment is to be added."""
 
     arguments: tuple[str, ...]
@@ -155,7 +152,7 @@ class Launch(_Frozen):
     folder: str = Field(description="the working directory; the kit's own paths are relative to it")
 
 
-class KitManifest(_Frozen):
+class KitManifest(Frozen):
     """All that decides what a kit measures. Equal contents have equal ids, wherever and whenever made."""
 
     format_version: Literal[1] = 1

@@ -12,13 +12,14 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where a build tree or an installation has the library. Folders are relative to it; a build tree's come first."""
+    """Where a build tree or an installation has the library."""
 
     main_header: str
     version: re.Pattern[str]
     """In the main header."""
-    header_folders: tuple[str, ...]
-    library_folders: tuple[str, ...]
+    built_headers: tuple[str, ...] = ()
+    built_libraries: tuple[str, ...] = ()
+    """Folders of a build tree. Those of an installation are the same for all libraries."""
     names: tuple[str, ...]
     """Of the library's own files, in link order."""
     relinked_too: tuple[str, ...] = ()
@@ -87,8 +88,7 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         layout=Layout(
             main_header="openssl/opensslv.h",
             version=_OPENSSL_HEADER,
-            header_folders=("include", "include/{triplet}"),
-            library_folders=(".", "lib64", "lib/{triplet}", "lib"),
+            built_libraries=(".",),
             names=("libssl", "libcrypto"),
             static_alone=True,
         ),
@@ -107,8 +107,8 @@ LIBRARIES: Mapping[str, LibraryRow] = {
         layout=Layout(
             main_header="gnutls/gnutls.h",
             version=re.compile(r'GNUTLS_VERSION\s+"(\S+)"'),
-            header_folders=("lib/includes", "include", "include/{triplet}"),
-            library_folders=("lib/.libs", "lib64", "lib/{triplet}", "lib"),
+            built_headers=("lib/includes",),
+            built_libraries=("lib/.libs",),
             names=("libgnutls",),
             # The other libraries stay shared: their archives hold the same helpers as its own, and every object is
             # linked, so these would be defined twice.

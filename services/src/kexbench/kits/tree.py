@@ -13,6 +13,8 @@ from kexbench.kits.target import this_architecture
 Linkage = Literal["shared", "static"]
 
 
+_HEADER_FOLDERS, _LIBRARY_FOLDERS = ("include", "include/{triplet}"), ("lib64", "lib/{triplet}", "lib")
+"""Of an installation; a build tree's are searched first."""
 _SOURCES = ("Configure", "configure", "configure.ac")
 _SOURCE_FOLDER = re.compile(r"^(?:SRCDIR|srcdir)\s*=\s*(\S+)$", re.MULTILINE)
 _VERSIONED = re.compile(r".*\.so\.[0-9.]+")
@@ -75,13 +77,13 @@ def _headers(layout: Layout, folder: Path) -> dict[str, Path]:
     return {
         f"{parent}/{path.name}": path
         for root in roots
-        for place in _places(root, layout.header_folders)
+        for place in _places(root, (*layout.built_headers, *_HEADER_FOLDERS))
         for path in sorted((place / parent).glob("*.h"))
     }
 
 
 def _library(layout: Layout, folder: Path) -> tuple[Path, Linkage, tuple[Path, ...]] | None:
-    places = _places(folder, layout.library_folders)
+    places = _places(folder, (*layout.built_libraries, *_LIBRARY_FOLDERS))
     for place in places:
         shared = [path for name in layout.names if (path := _shared(place, name))]
         if len(shared) == len(layout.names):
@@ -109,7 +111,8 @@ def _incomplete(library: str, layout: Layout, folder: Path, has_headers: bool, h
     wanted = " and ".join(f"{name}.so" for name in layout.names)
     if layout.static_alone:
         wanted += ", or " + " and ".join(f"{name}.a" for name in layout.names)
-    where = ", ".join(part.format(triplet=this_architecture().triplet) for part in layout.library_folders)
+    folders = (*layout.built_libraries, *_LIBRARY_FOLDERS)
+    where = ", ".join(part.format(triplet=this_architecture().triplet) for part in folders)
     if has_headers:
         return StepFailed(
             "resolve",

@@ -13,13 +13,8 @@ _READ_MAX = 1 << 20
 _DAMAGED = (tarfile.TarError, EOFError, LZMAError, zlib.error, OSError)
 
 
-def version_files(library: str) -> tuple[str, ...]:
-    """Where a library's sources say their version, relative to their root, the most telling first."""
-    return tuple(VERSION_FILES[library])
-
-
 def told_version(library: str, path: str, text: str) -> str | None:
-    """The version that one of the `version_files` tells, or None."""
+    """The version that one of the VERSION_FILES tells, or None."""
     found = VERSION_FILES[library][path]
     if callable(found):
         return found(text)
@@ -28,8 +23,8 @@ def told_version(library: str, path: str, text: str) -> str | None:
 
 
 def no_version(library: str, what: str) -> StepFailed:
-    """The error where none of the `version_files` tells a version."""
-    places = " or ".join(version_files(library))
+    """The error where none of the VERSION_FILES tells a version."""
+    places = " or ".join(VERSION_FILES[library])
     return StepFailed("resolve", f"{what} holds no sources of {library}", f"their version should be in {places}")
 
 
@@ -50,10 +45,10 @@ def version_in(library: str, archive: Path) -> str:
 
 
 def _version_file(library: str, member: str) -> str | None:
-    """Which of the `version_files` a member is, in the archive's root or in its top folder."""
+    """Which of the VERSION_FILES a member is, in the archive's root or in its top folder."""
     parts = PurePosixPath(member).parts
     candidates = ("/".join(parts), "/".join(parts[1:]))
-    return next((place for place in version_files(library) if place in candidates), None)
+    return next((place for place in VERSION_FILES[library] if place in candidates), None)
 
 
 def unpack(archive: Path, folder: Path) -> Path:
