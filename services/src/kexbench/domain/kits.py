@@ -109,6 +109,7 @@ class SubjectRef(Frozen):
 _EXAMPLES = {
     "tarball:": "a tarball is an absolute path or an address with its SHA-256, as in tarball:/src/a.tar.gz#sha256=…",
     "git:": "a repository is an absolute path or an address with a ref, as in git:/src/openssl#master",
+    "prefix:": "a prefix is an absolute path of letters, digits and ._+=~@- such as prefix:/opt/openssl",
 }
 
 
@@ -119,11 +120,6 @@ def _check_source(library: str, source: str) -> None:
         for kind, example in _EXAMPLES.items():
             if source.startswith(kind):
                 raise ValueError(f"{source!r} is not a source; {example}")
-        if source.startswith("prefix:"):
-            raise ValueError(
-                f"{source!r} is not a source; a prefix is an absolute path of letters, digits and ._+=~@- "
-                "such as prefix:/opt/openssl"
-            )
         raise ValueError(f"{source!r} is not a source; sources look like system or debian/trixie")
     if library not in MADE_UP:  # whose settings look like variants
         split_variant(source)

@@ -84,13 +84,9 @@ def _assemble(
     cases, skipped = expand(spec.matrix, named)
     pools = tuple(spec.pools)
     measure = Measure(
-        invocations=spec.measure.invocations,
-        batches=spec.measure.batches,
+        **spec.measure.model_dump(exclude={"max_duration"}),
         batch_ns=BATCH_NS,
         max_duration_s=spec.measure.max_duration,
-        resolve=spec.measure.resolve,
-        sentinel=spec.measure.sentinel,
-        isolation=spec.measure.isolation,
     )
     references = tuple(subject.reference for subject in subjects)
     needed = {case.peer_reference for case in cases}

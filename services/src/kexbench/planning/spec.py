@@ -43,11 +43,7 @@ _USUAL_RULE = AlertRule()
 
 
 def _one_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-def _one_matrix_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else value
+    return [value] if isinstance(value, (str, dict)) else value
 
 
 def _reference(text: str) -> str:
@@ -219,7 +215,7 @@ class Spec(Written):
         Distinct[PoolName],
         Field(description="names of pools; on a machine that measures by itself there is one, local"),
     ] = Field([LOCAL])
-    matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
+    matrix: Annotated[Matrices, BeforeValidator(_one_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
     schedule: Annotated[Cron, Field(description="when a cluster measures it again, in UTC; kexbench schedules add")] = (
         None
