@@ -1,14 +1,13 @@
 """A schedule: a spec that a cluster measures again and again."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 
 
-class Schedule(BaseModel):
+class Schedule(Frozen):
     """One change of a schedule; the newest one of its name is what it is now."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="the spec's own")
     cron: str = Field(description="five fields, in UTC")

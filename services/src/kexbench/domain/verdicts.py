@@ -2,17 +2,15 @@
 
 from collections.abc import Collection
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from kexbench.domain.frozen import Frozen
 
 LARGEST = 20
 """Of the cells that moved so many are named."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class MovedCell(_Frozen):
+class MovedCell(Frozen):
     """A case in a pool whose cost moved relevantly between two subjects."""
 
     case: str
@@ -24,7 +22,7 @@ class MovedCell(_Frozen):
     high: float | None
 
 
-class RunVerdict(_Frozen):
+class RunVerdict(Frozen):
     """A cell is compared with the version before it of the same library."""
 
     compared: int = Field(description="all cells that were compared")
