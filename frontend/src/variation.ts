@@ -1,9 +1,9 @@
 // The kinds of cases that a reader filters by; the API says which kinds a case is of. Pure.
-import type { CaseView, Kind } from "@/api/generated";
+import type { CaseView } from "@/api/generated";
 import { KINDS } from "@/api/generated/vocabulary.gen";
 import type { Choice } from "@/ui/Fields";
 
-export type Variation = Kind;
+export type Variation = keyof typeof KINDS;
 export const VARIATIONS = Object.keys(KINDS) as Variation[];
 
 export function isOf(one: CaseView, variation: Variation | undefined): boolean {

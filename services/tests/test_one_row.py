@@ -145,7 +145,6 @@ ROW = """\
             main_header="mocktls/mocktls.h",
             version=re.compile(r'MOCKTLS_VERSION\\s+"(\\S+)"'),
             names=("libmocktls",),
-            static_alone=False,
         ),
         version_files={"mocktls.h": re.compile(r'MOCKTLS_VERSION\\s+"(\\S+)"')},
     ),

@@ -10,7 +10,7 @@ from pydantic_core import core_schema
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
-from kexbench.domain.dimensions import KIND_LABELS
+from kexbench.domain.dimensions import KINDS
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.plans import Plan
@@ -84,7 +84,7 @@ def generated_files() -> dict[str, str]:
     found["worker-record.schema.json"] = _schema(WorkerRecord)
     found["openapi.json"] = _text(create_app(cast(Store, None), LocalGatekeeper(""), None).openapi())
     found["vocabulary.json"] = _text(
-        {"libraries": {name: row.title for name, row in LIBRARIES.items()}, "kinds": KIND_LABELS}
+        {"libraries": {name: row.title for name, row in LIBRARIES.items()}, "kinds": KINDS}
     )
     return found
 

@@ -912,13 +912,6 @@ export type HostKind = {
 };
 
 /**
- * Kind
- *
- * The kinds of cases that pages filter by. A case can be of several; a plain one is of no other.
- */
-export type Kind = 'plain' | 'resumption' | 'post-quantum' | 'threads' | 'peers' | 'other';
-
-/**
  * CpuFeatures
  *
  * AES-NI, PCLMULQDQ, ADX and SHA belong to no x86-64 level (System V psABI, section 3.1.1). Level 2 here keeps the
@@ -1055,7 +1048,7 @@ export type CaseView = {
      *
      * what pages filter by
      */
-    kinds: Array<Kind>;
+    kinds: Array<'plain' | 'resumption' | 'post-quantum' | 'threads' | 'peers' | 'other'>;
 };
 
 /**

@@ -3,12 +3,13 @@ worked out from the stored runs."""
 
 from collections.abc import Callable, Mapping
 
+from pydantic import BaseModel, ConfigDict
+
 from kexbench.analysis.bisect import Evidence, Reading, Search, changes
 from kexbench.analysis.bisect_readings import logs_of
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches
 from kexbench.domain.bisections import LineCommit
-from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 
@@ -16,14 +17,18 @@ METRIC = Metric.CPU_NS
 """What is searched for is a step in this."""
 
 
-class CaseLogs(Frozen):
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CaseLogs(_Frozen):
     """Log ratios of one case, one an invocation (analysis/bisect_readings.py)."""
 
     steps: tuple[float, ...]
     places: tuple[float, ...]
 
 
-class Measurement(Frozen):
+class Measurement(_Frozen):
     """One run: of both ends, and of a commit between them, or none in the first run."""
 
     commit: int | None
@@ -31,14 +36,14 @@ class Measurement(Frozen):
     logs: dict[str, CaseLogs]
 
 
-class Failure(Frozen):
+class Failure(_Frozen):
     """Why a commit cannot be measured, and whether it was built all the same."""
 
     reason: str
     built: bool
 
 
-class Notes(Frozen):
+class Notes(_Frozen):
     """A bisection: what is asked, and what is known. Commits have numbers from 0, the good one."""
 
     library: Library

@@ -12,6 +12,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
 from kexbench.domain.dimensions import (
     HYBRID_GROUPS,
+    KINDS,
     ML_DSA_KEYS,
     MLKEM_GROUPS,
     NOTHING,
@@ -85,14 +86,14 @@ class Case(Frozen):
         bool, Dimension("client authentication", "client-auth", "client certificate", "a client certificate", rank=3)
     ] = Field(False, description="whether the client shows a certificate too")
     resumption: Annotated[
-        Resumption, Dimension("resumption", "{}", _RESUMED.__getitem__, None, rank=6, kind=Kind.RESUMPTION)
+        Resumption, Dimension("resumption", "{}", _RESUMED.__getitem__, None, rank=6, kind="resumption")
     ] = Field(Resumption.NONE, description="how a session is resumed")
     early_data_bytes: Annotated[
         int,
-        Dimension("early data", "early-{}", "early data of {:,} bytes", "early data", rank=7, kind=Kind.RESUMPTION),
+        Dimension("early data", "early-{}", "early data of {:,} bytes", "early data", rank=7, kind="resumption"),
     ] = Field(0, ge=0, le=EARLY_DATA_MAX, description="application data in the client's first flight")
     anti_replay: Annotated[
-        bool, Dimension("anti-replay", "anti-replay", "anti-replay", "anti-replay", rank=8, kind=Kind.RESUMPTION)
+        bool, Dimension("anti-replay", "anti-replay", "anti-replay", "anti-replay", rank=8, kind="resumption")
     ] = Field(False, description="whether the server refuses early data that it may have seen before")
     hello_retry: Annotated[
         bool, Dimension("hello retry", "hello-retry", "HelloRetryRequest", "a HelloRetryRequest", rank=5)
@@ -105,7 +106,7 @@ class Case(Frozen):
         False, description="whether OpenSSL's FIPS provider does everything, with nothing that is not approved"
     )
     threads: Annotated[
-        int, Dimension("several threads", "threads-{}", "{} threads", "several threads", rank=9, kind=Kind.THREADS)
+        int, Dimension("several threads", "threads-{}", "{} threads", "several threads", rank=9, kind="threads")
     ] = Field(1, ge=1, le=THREADS_MAX, description="threads that share one context")
     cpu_features: Annotated[
         CpuFeatures,
@@ -120,7 +121,7 @@ class Case(Frozen):
             lambda peer: f"against {peer.replace(':', ' ')}",
             lambda peer: f"the other side {peer.replace(':', ' ', 1)}",
             rank=10,
-            kind=Kind.PEERS,
+            kind="peers",
             in_setup=False,
         ),
     ] = Field(
@@ -139,15 +140,8 @@ class Case(Frozen):
     def case_id(self) -> str:
         """A readable identity that is safe in a URL: `tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm`."""
         key = self.key_name if self.rsa_bits or self.curve != NOTHING else NOTHING
-        parts = [
-            self.protocol,
-            self.key_exchange,
-            key,
-            self.group,
-            self.cipher,
-            *(written(row.id, value) for row, value in varied(self)),
-        ]
-        return "_".join(part for part in parts if part != NOTHING).lower()
+        parts = [part for part in (self.protocol, self.key_exchange, key, self.group, self.cipher) if part != NOTHING]
+        return "_".join([*parts, *(written(row.id, value) for row, value in varied(self))]).lower()
 
     @property
     def label(self) -> str:
@@ -233,8 +227,8 @@ def kinds_of(case: Case) -> list[Kind]:
     """What a case is offered under where people filter by its kind."""
     kinds = {row.kind for row, _ in varied(case)}
     if case.group in (*HYBRID_GROUPS, *MLKEM_GROUPS) or case.key_exchange.key in ML_DSA_KEYS:
-        kinds.add(Kind.POST_QUANTUM)
-    return [kind for kind in Kind if kind in kinds] or [Kind.PLAIN]
+        kinds.add("post-quantum")
+    return [kind for kind in KINDS if kind in kinds] or ["plain"]
 
 
 def case_order(case: Case) -> tuple[int | str, ...]:

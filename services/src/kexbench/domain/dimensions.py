@@ -8,27 +8,16 @@ from typing import Any, Literal, get_args
 
 NOTHING = "-"
 """The value of a dimension that a case does not have, the same word as in the worker's protocol."""
-
-
-class Kind(StrEnum):
-    """The kinds of cases that pages filter by. A case can be of several; a plain one is of no other."""
-
-    PLAIN = "plain"
-    RESUMPTION = "resumption"
-    POST_QUANTUM = "post-quantum"
-    THREADS = "threads"
-    PEERS = "peers"
-    OTHER = "other"
-
-
-KIND_LABELS = {
-    Kind.PLAIN: "Plain handshakes only",
-    Kind.RESUMPTION: "Resumption",
-    Kind.POST_QUANTUM: "Post-quantum",
-    Kind.THREADS: "Threads",
-    Kind.PEERS: "Two libraries",
-    Kind.OTHER: "Other variations",
+Kind = Literal["plain", "resumption", "post-quantum", "threads", "peers", "other"]
+KINDS: dict[Kind, str] = {
+    "plain": "Plain handshakes only",
+    "resumption": "Resumption",
+    "post-quantum": "Post-quantum",
+    "threads": "Threads",
+    "peers": "Two libraries",
+    "other": "Other variations",
 }
+"""What pages filter cases by, with titles. A case can be of several kinds; a plain one is of no other."""
 Form = str | Callable[[Any], str]
 """How a value is written: a format string, or a function where that is not enough."""
 
@@ -46,7 +35,7 @@ class Dimension:
     """What cells share, as in `what they share is …`; None where `analysis.traits` says it itself."""
     rank: int
     """Cases are sorted by the dimension of the lowest rank first."""
-    kind: Kind = Kind.OTHER
+    kind: Kind = "other"
     in_setup: bool = True
     """Whether the worker's `setup` request has the value as a word."""
 

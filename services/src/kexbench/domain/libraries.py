@@ -24,8 +24,8 @@ class Layout:
     """Of the library's own files, in link order."""
     relinked_too: tuple[str, ...] = ()
     """What a relink links from objects besides, since a handshake's time goes there too."""
-    static_alone: bool
-    """Whether the static library will do without a shared one beside it."""
+    static_alone: bool = False
+    """Whether the static library will do without a shared one, which names the other libraries that it leans on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +113,6 @@ LIBRARIES: Mapping[str, LibraryRow] = {
             # The other libraries stay shared: their archives hold the same helpers as its own, and every object is
             # linked, so these would be defined twice.
             relinked_too=("libhogweed", "libnettle", "libgmp"),
-            # It leans on half a dozen other libraries, which only the shared one names.
-            static_alone=False,
         ),
         packages=Packages(
             debian="libgnutls28-dev",

@@ -46,10 +46,6 @@ def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, (str, dict)) else value
 
 
-def _reference(text: str) -> str:
-    return str(SubjectRef.parse(text))
-
-
 def _known_dh_bits(bits: int) -> int:
     if bits not in DH_BITS:
         raise ValueError(f"no parameters of {bits} bits are shipped: choose from {', '.join(map(str, DH_BITS))}")
@@ -238,7 +234,7 @@ class CatalogueEntry(Written):
 class Catalogue(Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
-    sentinel: Annotated[str, AfterValidator(_reference)] | None = Field(
+    sentinel: Annotated[str, AfterValidator(lambda text: str(SubjectRef.parse(text)))] | None = Field(
         None, description="the reference that is frozen and measured beside all others, such as openssl@system"
     )
     libraries: dict[Library, list[CatalogueEntry]]
