@@ -8,11 +8,10 @@ from typing import cast
 
 from kexbench.comparison.order import version_order
 from kexbench.domain.kits import Library
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import MeasuredSubjectRow, SubjectRow
-
-TITLES: dict[Library, str] = {"openssl": "OpenSSL", "gnutls": "GnuTLS", "fake": "fake"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
         version=version,
         source=subject.source,
         build_profile_label=subject.build_profile_label,
-        label=f"{TITLES[cast(Library, subject.library)]} {version}",
+        label=f"{LIBRARIES[subject.library].title} {version}",
     )
 
 
