@@ -2,7 +2,6 @@
 `migrate`, which a cluster's installation begins with.
 """
 
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.api.tokens import sign_role_token
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import Api, on_this_machine, reach_api
+from kexbench.cli.reaching import Api, follow, on_this_machine, reach_api
 from kexbench.client import user_name
 from kexbench.domain.runs import RunState
 from kexbench.pipeline import read_spec
@@ -22,7 +21,6 @@ from kexbench.service import ServiceUnavailable, lasting_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
-_POLL_S = 5.0
 Wait = Annotated[bool, typer.Option("--wait", help="Tell each change until the run has ended.")]
 RunId = Annotated[str, typer.Argument(help="As `kexbench submit` printed it.")]
 
@@ -94,7 +92,7 @@ def _tell(
     """Print a run; with `wait` each change until it has ended, and whether it ended as it should. Where nobody sees to
     the queue, nothing is waited for."""
     if wait:
-        summary = followed(api, summary)
+        summary = followed(api, summary.run_id, seen_to=api.page is not None)
     if as_json:
         print_json(summary.model_dump(mode="json"))
     else:
@@ -108,19 +106,19 @@ def _tell(
         raise typer.Exit(1)
 
 
-def followed(api: Api, summary: RunSummary) -> RunSummary:
+def followed(api: Api, run_id: str, *, seen_to: bool) -> RunSummary:
     """The run once it has ended, or as it stays where nobody sees to it."""
-    is_seen_to = api.page is not None
-    told = ""
-    while True:
-        stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
-        if (line := f"{summary.state}: {stored} {summary.detail}".rstrip()) != told:
-            say(line)
-            told = line
-        if not summary.state.is_open or not is_seen_to:
-            return summary
-        time.sleep(_POLL_S)
-        summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary
+    return follow(
+        api,
+        lambda: api.get(RunDetail, f"/runs/{run_id}").summary,
+        lambda found: [_progress(found)],
+        lambda found: not (found.state.is_open and seen_to),
+    )
+
+
+def _progress(summary: RunSummary) -> str:
+    stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
+    return f"{summary.state}: {stored} {summary.detail}".rstrip()
 
 
 def token() -> None:
