@@ -193,7 +193,7 @@ def test_a_token_of_another_role_or_secret_or_of_yesterday_is_nobodys(client: ht
     yesterday = {"sub": "alice", "role": "submitter", "aud": AUDIENCE, "exp": datetime.now(UTC) - timedelta(days=1)}
     foreign = sign_role_token("alice", "submitter", "x" * 64, now=datetime.now(UTC))
     for wrong in (
-        asks(role="dispatcher")["Authorization"],
+        asks(role="builder")["Authorization"],
         f"Bearer {foreign}",
         f"Bearer {jwt.encode(yesterday, SECRET, algorithm='HS256')}",
     ):

@@ -84,7 +84,7 @@ def backfill(
 
     def ask(commits: list[str], *, queue: bool) -> NeighboursView:
         asked = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
-        return NeighboursView.model_validate_json(there.api.send("POST", "/backfills", asked).content)
+        return there.api.post(NeighboursView, "/backfills", asked)
 
     def measured(commits: list[str]) -> NeighboursView:
         view = ask(commits, queue=True)

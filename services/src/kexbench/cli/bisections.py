@@ -16,7 +16,8 @@ from kexbench.api.bisection_models import (
 from kexbench.cli.bisect_words import print_answer
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import Api, follow, reach_api, reach_queue
+from kexbench.cli.reaching import follow, reach_api, reach_queue
+from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState
 
 app = typer.Typer(help="Bisections that a service sees to: list, show, cancel, resume.", no_args_is_help=True)
@@ -100,7 +101,7 @@ def search(wanted: BisectionWanted, *, lasting: bool, as_json: bool) -> int:
     """The exit status of a bisection, seen to by a service, or by this process where none runs unless it is to be a
     `lasting` one."""
     with reach_queue(lasting=lasting) as queue:
-        begun = BisectionSummary.model_validate_json(queue.api.send("POST", "/bisections", wanted).content)
+        begun = queue.api.post(BisectionSummary, "/bisections", wanted)
         bisection_id = begun.bisection_id
         again = f" of {begun.asked_at:%Y-%m-%d %H:%M} UTC, --anew begins another" if begun.runs else ""
         say(f"bisection {bisection_id}{again}")
@@ -119,19 +120,18 @@ def search(wanted: BisectionWanted, *, lasting: bool, as_json: bool) -> int:
 
 def _control(control: str, bisection_id: str, *, as_json: bool) -> None:
     with reach_api() as api:
-        answer = api.send("POST", f"/bisections/{quote(bisection_id, safe='')}/{control}")
-    summary = BisectionSummary.model_validate_json(answer.content)
+        summary = api.post(BisectionSummary, f"/bisections/{quote(bisection_id, safe='')}/{control}")
     if as_json:
         print_json(summary.model_dump(mode="json"))
     else:
         out.print(f"{summary.bisection_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
 
 
-def _asked(api: Api, bisection_id: str) -> BisectionDetail:
+def _asked(api: ApiClient, bisection_id: str) -> BisectionDetail:
     return api.get(BisectionDetail, f"/bisections/{quote(bisection_id, safe='')}")
 
 
-def _followed(api: Api, bisection_id: str) -> BisectionDetail:
+def _followed(api: ApiClient, bisection_id: str) -> BisectionDetail:
     return follow(api, lambda: _asked(api, bisection_id), progress_lines, lambda found: found.summary.state in _ENDED)
 
 

@@ -2,7 +2,6 @@
 `migrate`, which a cluster's installation begins with.
 """
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +9,10 @@ import typer
 
 from kexbench.api.control_models import RunWanted
 from kexbench.api.run_models import RunDetail, RunSummary
-from kexbench.api.tokens import sign_role_token
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import Api, follow, on_this_machine, reach_api
-from kexbench.client import user_name
+from kexbench.cli.reaching import follow, on_this_machine, reach_api
+from kexbench.client import ApiClient, token_for
 from kexbench.domain.runs import RunState
 from kexbench.pipeline import read_spec
 from kexbench.service import ServiceUnavailable, lasting_service
@@ -46,8 +44,8 @@ def submit(
     text = read_spec(spec)
     with reach_api(lasting=True) as api:
         headers = {"Idempotency-Key": key} if key else {}
-        answer = api.send("POST", "/runs", RunWanted(spec_text=text, spec_file=str(spec)), headers)
-        _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
+        summary = api.post(RunSummary, "/runs", RunWanted(spec_text=text, spec_file=str(spec)), headers)
+        _tell(api, summary, wait=wait, as_json=as_json)
 
 
 def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
@@ -58,8 +56,8 @@ def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
         kexbench runs cancel 20260101-120000-0123abcd --wait
     """
     with reach_api() as api:
-        answer = api.send("POST", f"/runs/{run_id}/cancel")
-        _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json, wanted="cancelled")
+        summary = api.post(RunSummary, f"/runs/{run_id}/cancel")
+        _tell(api, summary, wait=wait, as_json=as_json, wanted="cancelled")
 
 
 def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
@@ -70,8 +68,8 @@ def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
         kexbench runs resume 20260101-120000-0123abcd
     """
     with reach_api() as api:
-        answer = api.send("POST", f"/runs/{run_id}/resume")
-        _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
+        summary = api.post(RunSummary, f"/runs/{run_id}/resume")
+        _tell(api, summary, wait=wait, as_json=as_json)
 
 
 def migrate() -> None:
@@ -82,7 +80,7 @@ def migrate() -> None:
 
 
 def _tell(
-    api: Api,
+    api: ApiClient,
     summary: RunSummary,
     *,
     wait: bool,
@@ -106,7 +104,7 @@ def _tell(
         raise typer.Exit(1)
 
 
-def followed(api: Api, run_id: str, *, seen_to: bool) -> RunSummary:
+def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
     """The run once it has ended, or as it stays where nobody sees to it."""
     return follow(
         api,
@@ -135,4 +133,4 @@ def token() -> None:
     address = lasting_service(settings)
     if address is None:
         raise ServiceUnavailable("no kexbench serve runs here: start it, then ask again")
-    out.print(sign_role_token(user_name(), "submitter", address.secret, now=datetime.now(UTC)), soft_wrap=True)
+    out.print(token_for(address, "submitter")(), soft_wrap=True)

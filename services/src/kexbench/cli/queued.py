@@ -47,4 +47,4 @@ def _tell(installation: Installation, run_id: str, state: RunState, words: str, 
         event = RunEvent(
             run_id=run_id, at=datetime.now(UTC), state=state, detail=words[:DETAIL_CHARACTERS], unbuilt=unbuilt
         )
-        ApiClient(address).add_event(event)
+        ApiClient.of_run(address, run_id).add_event(event)

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import typer
 
 from kexbench.cli.console import err, say
-from kexbench.client import ApiClient
+from kexbench.client import ApiClient, NoToken, token_in
 from kexbench.domain.addresses import is_http_address
 from kexbench.runner.cpus import claim_cpus
 from kexbench.service import lasting_service, own_store, reach_service
 from kexbench.settings import Settings
-from kexbench.uplink import NoToken, Uplink
 from kexbench.wiring import Installation
 
 if TYPE_CHECKING:
     from kexbench.measurer import Measurer
 
-Api = Uplink | ApiClient
 Followed = TypeVar("Followed")
 PATIENCE_S = 60.0
 _POLL_S, _POLL_HERE_S = 5.0, 0.5
@@ -47,7 +45,7 @@ def cluster_url(settings: Settings) -> str | None:
 
 
 @contextmanager
-def reach_api(*, lasting: bool = False) -> Iterator[Api]:
+def reach_api(*, lasting: bool = False) -> Iterator[ApiClient]:
     """The API that the environment names; where it names none, that of this machine: of a `kexbench serve` if it is to
     be a `lasting` one. Ends the command where there is none."""
     settings = Settings()
@@ -56,7 +54,7 @@ def reach_api(*, lasting: bool = False) -> Iterator[Api]:
         if settings.token_file is None:
             _end("KEXBENCH_API_URL names a cluster, but nothing says who asks: set KEXBENCH_TOKEN_FILE", _WHO_ASKS)
         try:
-            with closing(Uplink(url, settings.token_file, say, patience_s=PATIENCE_S)) as api:
+            with closing(ApiClient(url, token_in(settings.token_file), say, patience_s=PATIENCE_S)) as api:
                 yield api
         except NoToken as error:
             _end(str(error), _WHO_ASKS)
@@ -66,7 +64,7 @@ def reach_api(*, lasting: bool = False) -> Iterator[Api]:
         err.print("  remedy: start kexbench serve, or measure at once with kexbench run SPEC;", markup=False)
         err.print("  for a cluster set KEXBENCH_API_URL and KEXBENCH_TOKEN_FILE", markup=False)
         raise typer.Exit(1)
-    with reach_service(Installation(settings)) as address, closing(ApiClient(address)) as here:
+    with reach_service(Installation(settings)) as address, closing(ApiClient.here(address)) as here:
         yield here
 
 
@@ -74,7 +72,7 @@ def reach_api(*, lasting: bool = False) -> Iterator[Api]:
 class Queue:
     """Where runs and bisections are queued. What is queued `here` is measured by this process, and by no other."""
 
-    api: Api
+    api: ApiClient
     _measurer_of: "Callable[[str], Measurer] | None" = None
 
     @property
@@ -106,7 +104,10 @@ class Queue:
 
 
 def follow(
-    api: Api, ask: Callable[[], Followed], lines: Callable[[Followed], list[str]], ended: Callable[[Followed], bool]
+    api: ApiClient,
+    ask: Callable[[], Followed],
+    lines: Callable[[Followed], list[str]],
+    ended: Callable[[Followed], bool],
 ) -> Followed:
     """Ask until something has ended, and say each line that is new."""
     told: list[str] = []
@@ -149,7 +150,7 @@ def reach_queue(*, lasting: bool = False) -> Iterator[Queue]:
             only=wanted,
         )
 
-    with service.background() as address, closing(ApiClient(address)) as api:
+    with service.background() as address, closing(ApiClient.here(address)) as api:
         yield Queue(api, measurer_of)
 
 

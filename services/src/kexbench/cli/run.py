@@ -73,7 +73,7 @@ def _resumed(installation: Installation, run_id: str) -> Done:
 def _tell(installation: Installation, run_id: str, as_json: bool) -> None:
     """The results as stored."""
     with reach_service(installation) as address:
-        client = ApiClient(address)
+        client = ApiClient.here(address)
         if as_json:
             print_json(run_detail(client, run_id).model_dump(mode="json"))
         else:
