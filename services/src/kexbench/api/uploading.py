@@ -56,7 +56,7 @@ def put_run(store: TheRunStore, caller: TheCaller, run_id: str, run: Run) -> Non
 
 
 @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)
-def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
+def post_event(store: TheStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
     """Record a change of the run's state."""
     admit(caller, "run", "dispatcher", run_id=run_id)
     known_run(store, run_id)
