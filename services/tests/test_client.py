@@ -15,6 +15,7 @@ import pytest
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.models import StoredInvocation
 from kexbench.client import ApiClient, Refused, Unreachable, token_in
+from kexbench.store.lock import ServiceAddress
 
 KEY = StoredInvocation(job_id="job", attempt=1, case_id="case", invocation=3)
 
@@ -291,3 +292,23 @@ def test_a_trailing_slash_of_the_address_is_no_part_of_the_path(api: Api, tmp_pa
     with closing(ApiClient(f"{api.url}/", token_in(tmp_path / "token"), print)) as link:
         link.send("PUT", "/references")
     assert api.asked[0].path == f"{API_PREFIX}/references"
+
+
+def test_without_patience_everything_is_asked_once_and_any_answer_is_the_last_word(api: Api) -> None:
+    address = ServiceAddress(pid=1, url=api.url, secret="s" * 64)
+    with closing(ApiClient.here(address)) as client:
+        with pytest.raises(Unreachable, match=r"the service does not answer: .*refused"):
+            client.send("PUT", "/references")
+        api.replies += [Reply(503, problem("the store is away", "try again")), Reply(204)]
+        api.start()
+        with pytest.raises(Refused) as caught:
+            client.send("PUT", "/references")
+        assert (caught.value.detail, caught.value.remedy, len(api.replies)) == ("the store is away", "try again", 1)
+
+
+def test_a_stream_that_breaks_off_says_so_and_is_not_asked_for_again(api: Api, pod: MakePod) -> None:
+    api.replies += [Reply(body=b"half of it", missing=5), Reply(body=b"never asked for")]
+    api.start()
+    with pytest.raises(Unreachable, match="the service does not answer: "):
+        list(pod().api.stream("/export"))
+    assert len(api.asked) == 1

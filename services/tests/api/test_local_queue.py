@@ -198,3 +198,11 @@ def test_a_token_of_another_role_or_secret_or_of_yesterday_is_nobodys(client: ht
         f"Bearer {jwt.encode(yesterday, SECRET, algorithm='HS256')}",
     ):
         assert_problem(client.post("/runs", json={"spec_text": SPEC}, headers={"Authorization": wrong}), 401)
+
+
+def test_the_service_asks_itself_with_a_token_that_it_signed_and_no_other_does_its_work(
+    client: httpx.Client,
+) -> None:
+    assert client.get("/rings", headers=asks(role="dispatcher")).status_code == 200
+    assert_problem(client.get("/rings", headers=asks()), 403, "alice is a submitter")
+    assert_problem(client.post("/runs", json={"spec_text": SPEC}, headers=asks(role="dispatcher")), 403, "dispatcher")
