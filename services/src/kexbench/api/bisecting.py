@@ -18,7 +18,7 @@ from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEvent
 from kexbench.domain.runs import Trigger
 from kexbench.planning.bisection import BisectionRun
 from kexbench.planning.compose import spec_text
-from kexbench.store.port import BisectionStore, Store
+from kexbench.store.port import Store
 
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
@@ -96,7 +96,7 @@ def _end(store: Store, known: Known, outcome: Outcome, detail: str) -> None:
 
 
 def add_event(
-    store: BisectionStore,
+    store: Store,
     known: Known,
     kind: BisectionEventKind,
     detail: str = "",
@@ -119,7 +119,7 @@ def add_event(
     stirred.set()
 
 
-def keep_line(store: BisectionStore, line: Line) -> None:
+def keep_line(store: Store, line: Line) -> None:
     """The first one that is found stays."""
     with one_at_a_time:
         if store.line(line.bisection_id) is None:

@@ -15,7 +15,7 @@ from kexbench.kits.depot import Depot
 from kexbench.material.shelf import MaterialShelf
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.spec import Catalogue
-from kexbench.store.port import RunStore, SampleStore, Store
+from kexbench.store.port import Store
 
 
 class Planner(Protocol):
@@ -103,7 +103,5 @@ MeasuresItself = Annotated[bool, Depends(_measures_itself)]
 TheCatalogue = Annotated[Catalogue, Depends(_catalogue)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheQueueing = Annotated[Supplies | LocalSupplies, Depends(queueing_of)]
-TheRunStore = Annotated[RunStore, Depends(_store)]
-TheSampleStore = Annotated[SampleStore, Depends(_store)]
 TheStore = Annotated[Store, Depends(_store)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]
