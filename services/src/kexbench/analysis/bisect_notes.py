@@ -3,6 +3,8 @@ worked out from the stored runs."""
 
 from collections.abc import Callable, Mapping
 
+from pydantic import Field
+
 from kexbench.analysis.bisect import Evidence, Reading, Search, changes
 from kexbench.analysis.bisect_readings import logs_of
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
@@ -46,7 +48,7 @@ class Notes(Frozen):
     commits: tuple[LineCommit, ...]
     case_ids: tuple[str, ...]
     invocations: int
-    failed: dict[int, Failure] = {}
+    failed: dict[int, Failure] = Field(default_factory=dict)
     measured: tuple[Measurement, ...] = ()
 
     @property

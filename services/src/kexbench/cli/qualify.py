@@ -97,9 +97,9 @@ def _measured_there(wishes: list[Wish]) -> int:
         begun = []
         for wish in wishes:
             body = RunWanted(spec_text=spec_text(wish), spec_file=wish.name, purpose="qualification")
-            begun.append(RunSummary.model_validate_json(api.send("POST", "/runs", body).content))
+            begun.append(api.post(RunSummary, "/runs", body))
             say(f"{wish.name}: run {begun[-1].run_id}, {api.page}{begun[-1].run_id}")
-        ended = [followed(api, summary) for summary in begun]
+        ended = [followed(api, summary.run_id, seen_to=True) for summary in begun]
     for summary in ended:
         if summary.state is not RunState.FINISHED:
             err.print(f"run {summary.run_id} {summary.state}: {summary.detail}", markup=False)
