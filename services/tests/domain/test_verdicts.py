@@ -6,7 +6,9 @@ from kexbench.domain.verdicts import LARGEST, MovedCell, judged
 
 
 def a_cell(change: float) -> MovedCell:
-    return MovedCell(case="RSA 2048", pool="local", before="a", after="b", change=change, low=change - 0.01, high=change + 0.01)
+    return MovedCell(
+        case="RSA 2048", pool="local", before="a", after="b", change=change, low=change - 0.01, high=change + 0.01
+    )
 
 
 @pytest.mark.parametrize(

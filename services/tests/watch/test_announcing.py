@@ -121,7 +121,9 @@ WOULD = "1 spec would measure 18 cases in 12 min of machine time"
 
 
 def moved(change: float) -> MovedCell:
-    return MovedCell(case="RSA", pool="local", before="1.0", after="1.1", change=change, low=change - 0.01, high=change + 0.01)
+    return MovedCell(
+        case="RSA", pool="local", before="1.0", after="1.1", change=change, low=change - 0.01, high=change + 0.01
+    )
 
 
 @pytest.fixture
