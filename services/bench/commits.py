@@ -3,7 +3,7 @@
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,10 @@ import numpy as np
 
 from bench.lab import BenchError
 from kexbench.api.calling import API_PREFIX
+from kexbench.client import ApiClient
 from kexbench.service import own_store
 from kexbench.service.serving import Service
 from kexbench.settings import Settings
-from kexbench.watch.control import OwnControl
 from kexbench.watch.wiring import watching
 from kexbench.wiring import Installation
 
@@ -76,8 +76,8 @@ def _watched(folder: Path) -> Iterator[tuple[httpx.Client, Path, float]]:
     with ExitStack() as stack:
         service = Service(installation, own_store(settings), "127.0.0.1", 0)
         address = stack.enter_context(service.background())
-        control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
-        stack.enter_context(watching(installation, control, said.append))
+        api = stack.enter_context(closing(ApiClient.here(address, "dispatcher")))
+        stack.enter_context(watching(installation, api, said.append))
         _wait(lambda: any(line.startswith("watching branch main") for line in said))
         http = stack.enter_context(httpx.Client(base_url=address.url + API_PREFIX, trust_env=False))
         yield http, clone, settings.watch_interval_s

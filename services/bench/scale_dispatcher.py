@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeVar
 
 import httpx
@@ -13,13 +12,13 @@ from pydantic import BaseModel, TypeAdapter
 
 from kexbench.api.control_models import OpenRun
 from kexbench.api.queue_models import QueueView
+from kexbench.client import ApiClient
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher
 from kexbench.domain.pools import Pool
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.cluster import Cluster
 from kexbench.execution.argo.pods import JobSettings
-from kexbench.uplink import Uplink
 
 SETTINGS = JobSettings(
     namespace="kexbench-jobs",
@@ -42,12 +41,12 @@ class Look:
     """Whether Kubernetes answered in time; otherwise the next look is the next try."""
 
 
-class MadeUpApi(Uplink):
+class MadeUpApi(ApiClient):
     """The API of one run that is started. From its submission on, all of its invocations are stored, which is the most
     that it ever has to tell; so the run is finished when the last workflow has ended."""
 
     def __init__(self, run: Run) -> None:
-        super().__init__("http://nobody.invalid", Path("/dev/null"), lambda _: None)
+        super().__init__("http://nobody.invalid", str)
         self._run = run.model_dump_json().encode()
         events = [RunEvent(run_id=run.run_id, at=run.created_at, state=state) for state in _STARTED]
         self._open = OpenRun(run_id=run.run_id, is_started=True, events=events)

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kexbench.api.troubles import Troubles
-from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, ControlError, Dispatcher, Turn
+from kexbench.client import ApiError
+from kexbench.dispatcher import INTERVAL_S, LONGEST_WAIT_S, Dispatcher, Turn
 from kexbench.dispatcher.health import STALE_S, Health
 from kexbench.dispatcher.loop import EXPECTED
 from kexbench.domain.bisections import WantedLine
@@ -374,7 +375,7 @@ def test_bisections_that_can_not_be_kept_hold_up_no_run() -> None:
     stage.control.wanted_line = WANTED
 
     def refuse(*_: object) -> object:
-        raise ControlError("the API: no")
+        raise ApiError("the API: no")
 
     stage.control.advance_bisections = refuse  # type: ignore[method-assign,assignment]
     assert not stage.tick(2)
@@ -387,7 +388,7 @@ def test_alerts_are_seen_to_each_time_and_hold_up_nothing_when_they_cannot_be() 
     assert stage.control.alerts_advanced == 2
 
     def refuse() -> None:
-        raise ControlError("the API: no")
+        raise ApiError("the API: no")
 
     stage.control.advance_alerts = refuse  # type: ignore[method-assign]
     assert not stage.tick(2)

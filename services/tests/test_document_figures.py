@@ -92,7 +92,7 @@ FIGURES = (
     Figure(SPECS, r"`isolation` \((\w+)\)", (str(SPEC_DEFAULTS.isolation),)),
     Figure(
         SPECS,
-        r"below this share are not told, `([\d.]+%)` to `(\d+%)` \| `([\d.]+%)`",
+        r"in statuses and in alerts; `([\d.]+%)` to `(\d+%)` \| `([\d.]+%)`",
         (share(_SHARE_MIN), share(_SHARE_MAX), share(AlertRule().relevant)),
     ),
     Figure(

@@ -9,13 +9,15 @@ from threading import Event
 
 import pytest
 
+from kexbench.api.alert_models import ToSend
+from kexbench.api.notifications import next_message, note_sending
+from kexbench.client import ApiClient, Unreachable, token_in
 from kexbench.domain.notifications import ChannelRule, Sending, SendingState
-from kexbench.notifier import ApiControl, Control, ControlError, OwnControl, Sender
+from kexbench.notifier import Outbox, Sender
 from kexbench.notify.apprise_channel import KEY_HEADER, AppriseChannel
 from kexbench.notify.port import Channel, Letter
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.port import StoreError
-from kexbench.uplink import Uplink
 from tests.api.cluster import cluster_app
 from tests.builders import NOON, a_notification
 from tests.notify.conftest import SECRET, Webhook, hook
@@ -30,7 +32,7 @@ PAGES = "https://kexbench.example"
 
 @dataclass
 class Stage:
-    """An outbox with a clock, and a channel that notes what it is sent."""
+    """Implements Outbox as the API does, but with a clock of its own; and a channel that notes what it is sent."""
 
     store: ClickHouseStore
     now: datetime = NOON
@@ -39,12 +41,15 @@ class Stage:
     other: FakeChannel = field(default_factory=FakeChannel)
     said: list[str] = field(default_factory=list)
 
-    def control(self) -> Control:
-        return OwnControl(self.store, self.rules, lambda: self.now)
+    def next_message(self) -> ToSend | None:
+        return next_message(self.store, self.rules, self.now)
 
-    def sender(self, control: Control | None = None, **channels: Channel) -> Sender:
+    def note_sending(self, sending: Sending) -> None:
+        note_sending(self.store, sending)
+
+    def sender(self, outbox: Outbox | None = None, **channels: Channel) -> Sender:
         known = channels or {"crypto-team": self.channel, "other": self.other}
-        return Sender(control or self.control(), known, PAGES, self.said.append)
+        return Sender(outbox or self, known, PAGES, self.said.append)
 
     def happens(self, *numbers: int, channel: str = "crypto-team") -> None:
         self.store.add_notifications([a_notification(number, channel=channel, minutes=0) for number in numbers])
@@ -58,19 +63,19 @@ def stage(empty_store: ClickHouseStore) -> Stage:
     return Stage(empty_store)
 
 
-class DyingControl:
-    """Implements Control, and dies where a process may be killed."""
+class DyingOutbox:
+    """Implements Outbox, and dies where a process may be killed."""
 
-    def __init__(self, inner: Control, notes: int) -> None:
+    def __init__(self, inner: Outbox, notes: int) -> None:
         self.inner = inner
         self.notes = notes
-        self.next = inner.next
+        self.next_message = inner.next_message
 
-    def note(self, sending: Sending) -> None:
+    def note_sending(self, sending: Sending) -> None:
         if not self.notes:
             raise InterruptedError
         self.notes -= 1
-        self.inner.note(sending)
+        self.inner.note_sending(sending)
 
 
 def test_what_is_due_gets_to_its_channel_once_with_links_to_the_pages(stage: Stage) -> None:
@@ -104,7 +109,7 @@ def test_killed_between_a_message_and_its_note_the_next_one_sends_it_again_with_
 ) -> None:
     stage.happens(0, 1)
     with pytest.raises(InterruptedError):
-        stage.sender(DyingControl(stage.control(), notes)).once()
+        stage.sender(DyingOutbox(stage, notes)).once()
     first = stage.keys()
     assert len(first) == notes + 1
     stage.now += timedelta(minutes=11)
@@ -118,31 +123,21 @@ def test_killed_between_a_message_and_its_note_the_next_one_sends_it_again_with_
 def test_what_could_not_be_noted_is_noted_before_anything_else_and_not_sent_again(stage: Stage) -> None:
     stage.happens(0, 1)
 
-    class Away(DyingControl):
-        def note(self, sending: Sending) -> None:
+    class Away(DyingOutbox):
+        def note_sending(self, sending: Sending) -> None:
             if self.notes:
                 self.notes -= 1
-                raise ControlError("the API: no route to host")
-            self.inner.note(sending)
+                raise Unreachable("no route to host")
+            self.inner.note_sending(sending)
 
-    sender = stage.sender(Away(stage.control(), notes=3))
+    sender = stage.sender(Away(stage, notes=3))
     for _ in range(3):
         assert not sender.once()
     assert len(stage.keys()) == 1
-    assert stage.said == ["notifications: the API: no route to host"]
+    assert stage.said == ["notifications: no route to host"]
     stage.now += timedelta(days=1)
     assert sender.once()
     assert sorted(stage.keys()) == sorted(a_notification(number).notification_id for number in (0, 1))
-
-
-def test_a_store_that_refuses_is_told_and_nothing_is_sent(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise StoreError("the store refused a query")
-
-    monkeypatch.setattr(stage.store, "untold_events", refuse)
-    sender = stage.sender()
-    assert not sender.once()
-    assert stage.said == ["notifications: the store refused a query"]
 
 
 def test_a_channel_that_only_the_api_knows_is_told_as_a_reason(stage: Stage) -> None:
@@ -170,24 +165,37 @@ def test_it_ends_between_two_messages_when_it_is_asked_to(stage: Stage) -> None:
 
 
 @pytest.fixture
-def uplink(stage: Stage, tmp_path: Path) -> Iterator[Uplink]:
-    """To the API of a cluster, over a socket."""
+def api(stage: Stage, tmp_path: Path) -> Iterator[ApiClient]:
+    """Of a cluster, over a socket."""
     (tmp_path / "token").write_text("dispatcher")
     app = cluster_app(stage.store, tmp_path / "api", channels=stage.rules)
-    with serving(app) as url, closing(Uplink(url, tmp_path / "token", stage.said.append, patience_s=5)) as found:
+    with serving(app) as url, closing(ApiClient(url, token_in(tmp_path / "token"), patience_s=None)) as found:
         yield found
 
 
+def test_a_store_that_refuses_is_told_and_nothing_is_sent(
+    stage: Stage, api: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreError("the store refused a query")
+
+    monkeypatch.setattr(stage.store, "untold_events", refuse)
+    stage.happens(0)
+    assert not stage.sender(api).once()
+    assert stage.said == ["notifications: the store refused a query; try again; nothing was lost"]
+    assert stage.keys() == []
+
+
 def test_over_the_api_a_webhook_is_told_with_the_key_and_nobody_reads_its_address(
-    stage: Stage, uplink: Uplink, hook: Webhook
+    stage: Stage, api: ApiClient, hook: Webhook
 ) -> None:
     stage.happens(0)
     channel = AppriseChannel(hook.address())
-    sender = stage.sender(ApiControl(uplink), **{"crypto-team": channel})
+    sender = stage.sender(api, **{"crypto-team": channel})
     hook.status, hook.answer = 403, SECRET.encode()
     assert sender.once()
     assert len(hook.posted) == 1
-    listed = uplink.send("GET", "/notifications").text
+    listed = api.send("GET", "/notifications").text
     assert "error=403" in listed
     assert SECRET not in listed + "".join(stage.said)
     (posted,) = hook.posted

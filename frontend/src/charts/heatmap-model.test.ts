@@ -128,7 +128,7 @@ describe("the heatmap's model", () => {
   });
 
   it("filters cases by their variation", () => {
-    const resumed = { ...aCase("resumed"), resumption: "psk" as const };
+    const resumed = { ...aCase("resumed"), kinds: ["resumption" as const] };
     const ids = (variation?: "plain" | "resumption") =>
       heatModel({ ...input, cases: [...input.cases, resumed] }, { variation }).rows.map(
         (row) => row.caseView.id,

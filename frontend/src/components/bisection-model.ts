@@ -11,9 +11,9 @@ import type {
   UpgradeReport,
 } from "@/api/generated";
 import { count } from "@/format";
+import { libraryOf } from "./libraries";
 
 const GIT = /^git:([^#]+)#([^#+]+)$/;
-const LIBRARIES = ["openssl", "gnutls", "fake"] as const;
 const SHORT_HASH = 12;
 
 export type State = BisectionSummary["state"];
@@ -136,7 +136,7 @@ export function questionOf(
 
 function commitOf({ subject, source, library: named }: SubjectView) {
   const match = GIT.exec(source);
-  const library = LIBRARIES.find((one) => one === named);
+  const library = libraryOf(named);
   if (!library || !match) return undefined;
   const [, repository = "", name = ""] = match;
   return { subject, library, repository, name, place: `${library} ${repository}` };

@@ -30,7 +30,9 @@ it("says why a spec is measured", () => {
 });
 
 it("tells a spec that has no run from one whose run is only just asked for", () => {
-  expect(stateOf(aCheck({ run_id: null, faults: [{ file: "quick.yaml", line: 1, column: 1, text: "no" }] }))).toBe("not run");
+  expect(
+    stateOf(aCheck({ run_id: null, faults: [{ file: "quick.yaml", line: 1, column: 1, text: "no" }] })),
+  ).toBe("not run");
   expect(stateOf(aCheck({ state: null }))).toBe("queued");
   expect(stateOf(aCheck({ state: "failed" }))).toBe("failed");
 });

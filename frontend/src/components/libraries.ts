@@ -1,15 +1,13 @@
 // The libraries that there are, and how people write them.
-import type { UpgradeView } from "@/api/generated";
+import { LIBRARIES } from "@/api/generated/vocabulary.gen";
 
-type Library = UpgradeView["library"];
-
-const TITLES: Record<Library, string> = { openssl: "OpenSSL", gnutls: "GnuTLS", fake: "fake" };
+export type Library = keyof typeof LIBRARIES;
 
 export function libraryOf(name: string | undefined): Library | undefined {
-  return (Object.keys(TITLES) as Library[]).find((one) => one === name);
+  return (Object.keys(LIBRARIES) as Library[]).find((one) => one === name);
 }
 
 export function libraryTitle(name: string): string {
   const library = libraryOf(name);
-  return library ? TITLES[library] : name;
+  return library ? LIBRARIES[library] : name;
 }

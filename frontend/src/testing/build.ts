@@ -28,6 +28,7 @@ export function aCase(id: string, title = id): CaseView {
     group: "-",
     rsa_bits: 2048,
     curve: "-",
+    kinds: ["plain"],
   };
 }
 

@@ -57,7 +57,7 @@ class Measurer:
         only: str | None = None,
     ) -> None:
         """`cpus` are those that a run may use, by default those of this thread; `reading` is what readers ask of the
-        service meanwhile; `only` is the bisection that alone is seen to, by default the whole queue is."""
+        service meanwhile; `only` is the run or the bisection that alone is seen to, by default the whole queue is."""
         self._installation = installation
         self._cpus = cpus or os.sched_getaffinity(0)
         self._troubles = troubles or Troubles()
@@ -151,7 +151,7 @@ class Measurer:
         if self._only is None:
             return ours
         bisection = self._store.bisection(self._only)
-        runs = {each.run.run_id for each in known_of(self._store, bisection).runs} if bisection else set()
+        runs = {each.run.run_id for each in known_of(self._store, bisection).runs} if bisection else {self._only}
         return [row for row in ours if row.run_id in runs]
 
     def _take_up(self) -> None:

@@ -3,20 +3,15 @@ it. In a thread of `kexbench serve`, and on a cluster of the dispatcher's proces
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from threading import Event, Thread
 from typing import Protocol
 
 from kexbench.api.alert_models import ToSend
-from kexbench.api.notifications import next_message, note_sending
-from kexbench.api.problems import ProblemError
 from kexbench.api.troubles import Troubles
-from kexbench.domain.notifications import SAID_MAX, ChannelRule, Sending, SendingState
-from kexbench.domain.refusals import Refusal
+from kexbench.client import ApiError
+from kexbench.domain.notifications import SAID_MAX, Sending, SendingState
 from kexbench.notify.letters import letter_of
 from kexbench.notify.port import Channel, ChannelError
-from kexbench.store.port import Store, StoreError
-from kexbench.uplink import Refused, Unreachable, Uplink
 from kexbench.wiring import Installation
 
 AT_A_TIME = 100
@@ -25,53 +20,16 @@ PACE_S = 20.0
 """Between two looks at the outbox."""
 
 
-class ControlError(Exception):
-    """The outbox could not be asked; the text says what to do."""
+class Outbox(Protocol):
+    """Both raise ApiError, and both can be repeated."""
 
-
-class Control(Protocol):
-    """The outbox. Both raise ControlError, and both can be repeated."""
-
-    def next(self) -> ToSend | None:
+    def next_message(self) -> ToSend | None:
         """Begin the next message that is due."""
         ...
 
-    def note(self, sending: Sending) -> None:
+    def note_sending(self, sending: Sending) -> None:
         """Say what came of a message that was begun."""
         ...
-
-
-class ApiControl:
-    """Implements Control over the API."""
-
-    def __init__(self, api: Uplink) -> None:
-        self._api = api
-
-    def next(self) -> ToSend | None:
-        with _telling():
-            content = self._api.send("POST", "/notifications/next").content
-        return None if content == b"null" else ToSend.model_validate_json(content)
-
-    def note(self, sending: Sending) -> None:
-        with _telling():
-            self._api.send("POST", "/notifications/sendings", sending)
-
-
-class OwnControl:
-    """Implements Control in the process that holds the store."""
-
-    def __init__(self, store: Store, rules: tuple[ChannelRule, ...], clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._rules = rules
-        self._clock = clock
-
-    def next(self) -> ToSend | None:
-        with _telling():
-            return next_message(self._store, self._rules, self._clock())
-
-    def note(self, sending: Sending) -> None:
-        with _telling():
-            note_sending(self._store, sending)
 
 
 class Sender:
@@ -79,14 +37,14 @@ class Sender:
 
     def __init__(
         self,
-        control: Control,
+        outbox: Outbox,
         channels: Mapping[str, Channel],
         pages_url: str,
         say: Callable[[str], None],
         troubles: Troubles | None = None,
     ) -> None:
         """`channels` by their names; `pages_url` is where people reach the dashboard."""
-        self._control = control
+        self._outbox = outbox
         self._guard = (troubles or Troubles()).guard
         self._channels = channels
         self._pages_url = pages_url
@@ -106,11 +64,11 @@ class Sender:
         try:
             self._note()
             for _ in range(AT_A_TIME):
-                if (ending and ending.is_set()) or (begun := self._control.next()) is None:
+                if (ending and ending.is_set()) or (begun := self._outbox.next_message()) is None:
                     break
                 self._unnoted.append(self._sent(begun))
                 self._note()
-        except ControlError as error:
+        except ApiError as error:
             if self._trouble != str(error):
                 self._say(f"notifications: {error}")
             self._trouble = str(error)
@@ -120,7 +78,7 @@ class Sender:
 
     def _note(self) -> None:
         while self._unnoted:
-            self._control.note(self._unnoted[0])
+            self._outbox.note_sending(self._unnoted[0])
             del self._unnoted[0]
 
     def _sent(self, begun: ToSend) -> Sending:
@@ -139,11 +97,11 @@ class Sender:
 
 @contextmanager
 def notifying(
-    installation: Installation, control: Control, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation, outbox: Outbox, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Iterator[None]:
     """A sender that works for as long as the context lasts, in a thread; none where there is no channel. Raises
     DocumentError for wrong channels."""
-    sender, ending = sender_of(installation, control, say, troubles), Event()
+    sender, ending = sender_of(installation, outbox, say, troubles), Event()
     if sender is None:
         yield
         return
@@ -157,19 +115,9 @@ def notifying(
 
 
 def sender_of(
-    installation: Installation, control: Control, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation, outbox: Outbox, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Sender | None:
     """None where there is no channel. Raises DocumentError for wrong channels."""
     if not installation.channels():
         return None  # opening them takes seconds
-    return Sender(control, installation.opened_channels(), installation.settings.pages_url, say, troubles)
-
-
-@contextmanager
-def _telling() -> Iterator[None]:
-    try:
-        yield
-    except (Refused, Unreachable) as error:
-        raise ControlError(f"the API: {error}") from error
-    except (StoreError, ProblemError, Refusal) as error:
-        raise ControlError(str(error)) from error
+    return Sender(outbox, installation.opened_channels(), installation.settings.pages_url, say, troubles)

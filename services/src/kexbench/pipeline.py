@@ -10,11 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-import httpx
-
 from kexbench.api.lab_models import Qualifications
 from kexbench.api.resolving import resolved
-from kexbench.client import ApiClient, ApiError, deliver_run
+from kexbench.client import ApiClient, ApiError, Refused, deliver_run
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import SENTINEL, Plan
 from kexbench.domain.runs import Purpose, Run, RunEvent, RunReason, RunState, Trigger
@@ -36,7 +34,7 @@ from kexbench.wiring import Installation
 
 _FULL_BYTES = 1 << 20
 """A disk with less space takes no invocation any more."""
-DELIVERY_ERRORS = (httpx.TransportError, ApiError, ServiceUnavailable, StoreError)
+DELIVERY_ERRORS = (ApiError, ServiceUnavailable, StoreError)
 
 
 class RunGone(Exception):
@@ -77,7 +75,7 @@ def read_plan(
 
     def known(invocations: int) -> Qualifications:
         with reach_service(installation) as address:
-            return ApiClient(address).get(Qualifications, f"/qualifications?invocations={invocations}")
+            return ApiClient.here(address).get(Qualifications, f"/qualifications?invocations={invocations}")
 
     return resolved(text, str(spec), partial(make_plan, text, str(spec), catalogue, only=only), known), text
 
@@ -176,11 +174,11 @@ def start_run(
 
 def take_run(installation: Installation, run_id: str, report: Reporter) -> RunFolder:
     """The folder of a run that was queued: as an earlier process left it, or begun now. Raises what start_run raises,
-    RunGone, and ApiError where somebody else has started it."""
+    RunGone, and Refused where somebody else has started it."""
     if folder := known_run(installation, run_id):
         return folder
     with reach_service(installation) as address:
-        announced = ApiClient(address).queued_run(run_id)
+        announced = ApiClient.of_run(address, run_id).queued_run(run_id)
     if announced.is_started:
         raise RunGone(f"what run {run_id} had measured is not in {installation.run_folder(run_id).path} any more")
     run = _started(installation, announced, report)
@@ -188,8 +186,8 @@ def take_run(installation: Installation, run_id: str, report: Reporter) -> RunFo
     folder.create(run)  # first: ended behind this, another process finds what to tell the service
     try:
         with reach_service(installation) as address:
-            ApiClient(address).put_run(run)
-    except ApiError:
+            ApiClient.of_run(address, run_id).put_run(run)
+    except Refused:
         folder.discard()
         raise
     return folder
@@ -226,11 +224,11 @@ def execute_run(
         _event(folder, run, state, detail, reason)
     try:
         deliver_run(installation, folder, report.storing)
-    except ApiError as error:
+    except Refused as error:
         return RunEnd(run, state, detail, _refusal(folder, error))
     except DELIVERY_ERRORS as error:
         again = "nothing is lost: the next kexbench run or serve stores it"
-        return RunEnd(run, state, detail, f"{str(error) or type(error).__name__}\n  remedy: {again}")
+        return RunEnd(run, state, detail, f"{error}\n  remedy: {again}")
     folder.mark_delivered()
     return RunEnd(run, state, detail, None)
 
@@ -270,7 +268,7 @@ def deliver_leftovers(installation: Installation, on_fault: Callable[[str], None
                 delivered.append(_deliver_left(installation, folder))
             except DamagedFile as error:
                 on_fault(f"run {folder.path.name} is not stored: {error}")
-            except ApiError as error:
+            except Refused as error:
                 on_fault(f"run {folder.path.name} is not stored: {_refusal(folder, error)}")
     return delivered
 
@@ -286,7 +284,7 @@ def _deliver_left(installation: Installation, folder: RunFolder) -> Run:
     return run
 
 
-def _refusal(folder: RunFolder, error: ApiError) -> str:
+def _refusal(folder: RunFolder, error: Refused) -> str:
     """Why the API refused what a folder holds, and what to do; it would refuse the same again."""
     remedy = error.remedy or f"correct what is in {folder.path}, or move it out of the folder of runs"
     return f"{error.detail}\n  remedy: {remedy}"

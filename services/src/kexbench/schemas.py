@@ -1,4 +1,5 @@
-"""The generated files of bench-specs/schema: JSON Schemas of every format and the OpenAPI document."""
+"""The generated files of bench-specs/schema: JSON Schemas of every format, the OpenAPI document, and the titles that
+pages show of libraries and kinds of cases."""
 
 import json
 from typing import Any, cast
@@ -9,7 +10,9 @@ from pydantic_core import core_schema
 
 from kexbench.api.access import LocalGatekeeper
 from kexbench.api.app import create_app
+from kexbench.domain.dimensions import KINDS
 from kexbench.domain.kits import KitManifest
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.plans import Plan
 from kexbench.domain.probes import KitProbe
 from kexbench.domain.runs import Run, RunEvent
@@ -80,6 +83,9 @@ def generated_files() -> dict[str, str]:
     }
     found["worker-record.schema.json"] = _schema(WorkerRecord)
     found["openapi.json"] = _text(create_app(cast(Store, None), LocalGatekeeper(""), None).openapi())
+    found["vocabulary.json"] = _text(
+        {"libraries": {name: row.title for name, row in LIBRARIES.items()}, "kinds": KINDS}
+    )
     return found
 
 

@@ -13,6 +13,7 @@ from kexbench.agent.fetch import fetch
 from kexbench.api.access import Caller, Role
 from kexbench.api.app import create_app
 from kexbench.api.calling import API_PREFIX, TokenError
+from kexbench.client import ApiClient, token_in
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import Job
 from kexbench.domain.runs import Run
@@ -24,7 +25,6 @@ from kexbench.planning.plan import make_plan
 from kexbench.queue.supplies import Supplies
 from kexbench.settings import Settings
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.uplink import Uplink
 from tests.builders import SPEC, a_catalogue
 from tests.serving import serving
 
@@ -50,7 +50,7 @@ class Pod:
     """A pod of a job: what it is told, its way to the service, and what it said."""
 
     told: JobPod
-    api: Uplink
+    api: ApiClient
     said: list[str] = field(default_factory=list)
 
     def say(self, text: str) -> None:
@@ -71,7 +71,7 @@ class Service:
     folder: Path
     gatekeeper: KnownCallers
     fakes: Shelf
-    uplinks: list[Uplink] = field(default_factory=list)
+    clients: list[ApiClient] = field(default_factory=list)
 
     def admit(self, name: str, role: Role, **bound: str) -> Path:
         """The token file of a caller who is let in from now on."""
@@ -123,8 +123,8 @@ class Service:
             node_name=node,
             work=self.folder / name,
         )
-        self.uplinks.append(Uplink(self.url, told.token_file, print, patience_s=60, longest_wait_s=0.1))
-        return Pod(told, self.uplinks[-1])
+        self.clients.append(ApiClient(self.url, token_in(told.token_file), print, patience_s=60, longest_wait_s=0.1))
+        return Pod(told, self.clients[-1])
 
     def post(self, name: Role, path: str, body: object) -> httpx.Response:
         token = self.admit(name, name).read_text()
@@ -152,5 +152,5 @@ def service(empty_store: ClickHouseStore, fake_shelf: Shelf, tmp_path: Path) -> 
     with serving(create_app(empty_store, gatekeeper, None, supplies)) as url:
         found = Service(url, empty_store, depot, material.folder, tmp_path, gatekeeper, fake_shelf)
         yield found
-        for link in found.uplinks:
+        for link in found.clients:
             link.close()

@@ -8,11 +8,11 @@ import pytest
 from kexbench.agent.build import ARCHIVE, NOTE, Built, build
 from kexbench.agent.environment import BuildContainer, BuilderPod
 from kexbench.agent.send import send
+from kexbench.client import ApiClient, Refused, token_in
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits import KitError
 from kexbench.kits.probe import PROBE_NAME
 from kexbench.kits.transport import DamagedKit
-from kexbench.uplink import Refused, Uplink
 from tests.agent.conftest import EXCLUSIVE, HERE, Service
 
 FAKE = SubjectRef.parse("fake@1.0")
@@ -31,8 +31,8 @@ def sent(service: Service, folder: Path, reference: str, *, name: str = "builder
     """What the second container said, in the pod of a reference."""
     token_file = service.admit(name, "builder", run_id="run", reference=reference, architecture=HERE)
     pod = BuilderPod(api_url=service.url, token_file=token_file, built=folder)
-    link, said = Uplink(pod.api_url, pod.token_file, print, patience_s=60, longest_wait_s=0.1), list[str]()
-    service.uplinks.append(link)
+    link, said = ApiClient(pod.api_url, token_in(pod.token_file), print, patience_s=60, longest_wait_s=0.1), list[str]()
+    service.clients.append(link)
     send(pod, link, said.append)
     return said
 

@@ -5,10 +5,10 @@ import hashlib
 import pytest
 
 from kexbench.agent.fetch import fetch
+from kexbench.client import Refused
 from kexbench.kits import Shelf
 from kexbench.kits.transport import DamagedKit
 from kexbench.runner.ticket import JobOrder
-from kexbench.uplink import Refused
 from tests.agent.conftest import EXCLUSIVE, Service
 
 

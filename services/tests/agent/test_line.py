@@ -7,8 +7,8 @@ import pytest
 
 from kexbench.agent.environment import LinePod
 from kexbench.agent.line import find_line
+from kexbench.client import ApiClient, Refused, token_in
 from kexbench.kits import KitError
-from kexbench.uplink import Refused, Uplink
 from tests.agent.conftest import Service
 from tests.builders import a_bisection, a_bisection_event
 from tests.kits.repositories import Repository, a_repository
@@ -36,8 +36,8 @@ def found(service: Service, repository: Repository, bad: str, *, bound_to: str =
         good=f"openssl@git:{repository.folder}#v1",
         bad=f"openssl@git:{repository.folder}#{bad}",
     )
-    link, said = Uplink(pod.api_url, pod.token_file, print, patience_s=60, longest_wait_s=0.1), list[str]()
-    service.uplinks.append(link)
+    link, said = ApiClient(pod.api_url, token_in(pod.token_file), print, patience_s=60, longest_wait_s=0.1), list[str]()
+    service.clients.append(link)
     find_line(pod, link, said.append)
     return said
 

@@ -7,9 +7,9 @@ import pytest
 from kexbench.agent import __main__ as agent
 from kexbench.agent.environment import BuildContainer, BuilderPod, JobPod, LinePod, SchedulePod
 from kexbench.agent.measure import NotIsolated, RunnerFailed
+from kexbench.client import Refused, Unreachable
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
-from kexbench.uplink import Refused, Unreachable
 
 ENVIRONMENT = {
     "API_URL": "http://127.0.0.1:9",

@@ -12,13 +12,13 @@ import pytest
 from kexbench.agent import measure as measuring
 from kexbench.agent.isolation import Found
 from kexbench.agent.measure import REMEDY, NotIsolated, RunnerFailed, measure
+from kexbench.client import Refused, Unreachable
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Invocation, Metric
 from kexbench.files import write_whole
 from kexbench.runner.results import read_results
 from kexbench.store.port import InvocationKey, SampleRow, Selection
-from kexbench.uplink import Refused, Unreachable
 from tests.agent.conftest import SHARED, Pod, Service
 
 CONFINED = Found(Isolation.EXCLUSIVE, "the pod has CPUs 1 for itself")

@@ -4,7 +4,7 @@ import pytest
 
 from kexbench.agent.environment import SchedulePod
 from kexbench.agent.submit import submit
-from kexbench.uplink import Refused, Uplink
+from kexbench.client import ApiClient, Refused, token_in
 from tests.agent.conftest import EXCLUSIVE, Service
 
 NIGHTLY = EXCLUSIVE.replace("name: example", "name: nightly") + 'schedule: "0 3 * * *"\n'
@@ -19,8 +19,8 @@ def submitted(service: Service, name: str, *, day: int = 1, schedule: str = "nig
         schedule="nightly",
         scheduled_time=f"2026-01-{day:02}T03:00:00Z",
     )
-    link, said = Uplink(pod.api_url, pod.token_file, print, patience_s=60, longest_wait_s=0.1), list[str]()
-    service.uplinks.append(link)
+    link, said = ApiClient(pod.api_url, token_in(pod.token_file), print, patience_s=60, longest_wait_s=0.1), list[str]()
+    service.clients.append(link)
     submit(pod, link, said.append)
     return said
 

@@ -192,8 +192,16 @@ def test_a_token_of_another_role_or_secret_or_of_yesterday_is_nobodys(client: ht
     yesterday = {"sub": "alice", "role": "submitter", "aud": AUDIENCE, "exp": datetime.now(UTC) - timedelta(days=1)}
     foreign = sign_role_token("alice", "submitter", "x" * 64, now=datetime.now(UTC))
     for wrong in (
-        asks(role="dispatcher")["Authorization"],
+        asks(role="builder")["Authorization"],
         f"Bearer {foreign}",
         f"Bearer {jwt.encode(yesterday, SECRET, algorithm='HS256')}",
     ):
         assert_problem(client.post("/runs", json={"spec_text": SPEC}, headers={"Authorization": wrong}), 401)
+
+
+def test_the_service_asks_itself_with_a_token_that_it_signed_and_no_other_does_its_work(
+    client: httpx.Client,
+) -> None:
+    assert client.get("/rings", headers=asks(role="dispatcher")).status_code == 200
+    assert_problem(client.get("/rings", headers=asks()), 403, "alice is a submitter")
+    assert_problem(client.post("/runs", json={"spec_text": SPEC}, headers=asks(role="dispatcher")), 403, "dispatcher")

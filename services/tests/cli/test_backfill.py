@@ -1,6 +1,8 @@
 """`kexbench backfill` and what follows a branch by hand, over real git repositories that build a stand-in."""
 
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from kexbench.cli.backfill import ends_of, steps_of
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch
 from kexbench.domain.runs import RunState
+from tests.cli.conftest import TIMEOUT_S
+from tests.cli.queueing import until
 from tests.cli.stand_in_git import BROKEN, StandInCli
 from tests.cli.test_bisect import a_history
 
@@ -118,3 +122,22 @@ def test_it_stops_at_a_run_that_is_held_up_and_passes_over_no_commit_though_its_
     assert steps() == [(a, b, False, True)]
     held_up.clear()
     assert steps() == [(a, b, False, False), (b, c, False, False)]
+
+
+def test_ctrl_c_where_nobody_serves_keeps_what_is_measured_and_the_same_command_goes_on(
+    cli: StandInCli, tmp_path: Path
+) -> None:
+    a_history(tmp_path / "repository", ["seed=1", "seed=2", "seed=3"])
+    (tmp_path / "history.yaml").write_text(SPEC.replace("invocations: 2", "invocations: 60"))
+    with cli.start(*backfill(tmp_path)) as process:
+        until(lambda: any((tmp_path / "home" / "runs").glob("*/results/*.ndjson")))
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 130, err
+    (run,) = cli("runs", "list", "--json").json()["runs"]
+    assert run["state"] == "queued"
+    assert 0 < run["invocations_stored"] < 60
+    done = cli(*backfill(tmp_path))
+    assert done.status == 0, done.err
+    assert [one["state"] for one in done.json()["runs"]] == ["finished", "finished"]
+    assert run["run_id"] in [one["run_id"] for one in done.json()["runs"]]

@@ -87,7 +87,7 @@ def test_of_one_repository_only_its_commits_are_told_and_no_more_than_are_asked_
 
 def test_a_service_of_this_machine_is_asked_the_same(store: ClickHouseStore) -> None:
     with_commits(store)
-    with closing(ApiClient(ServiceAddress(1, os.environ["KEXBENCH_API_URL"], "secret"))) as api:
+    with closing(ApiClient.here(ServiceAddress(1, os.environ["KEXBENCH_API_URL"], "s" * 64))) as api:
         assert len(api.get(CommitPage, "/commits?limit=1").commits) == 1
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol, impossible
-from kexbench.domain.dimensions import CURVES, EC_GROUPS, Key, Method, group_fits
+from kexbench.domain.cases import DIMENSIONS, FIRST_FIELDS, Case, Cipher, KeyExchange, Protocol, impossible, kinds_of
+from kexbench.domain.dimensions import CURVES, EC_GROUPS, KINDS, Key, Method, group_fits
 from tests.domain.spaces import FIRST_POINTS, GROUPS_OF, VARIATIONS, points
 
 ECDHE = {"protocol": "TLSv1.3", "key_exchange": "ECDHE-ECDSA", "curve": "P-256", "group": "X25519"}
@@ -234,6 +234,35 @@ def test_only_what_differs_from_the_defaults_is_a_variation() -> None:
         "threads": 2,
     }
     assert Case.model_validate({**ECDHE, **a_case(threads=2).variation}) == a_case(threads=2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kinds"),
+    [
+        ({}, ["plain"]),
+        ({"resumption": "psk-dhe", "threads": 2}, ["resumption", "threads"]),
+        ({**PSK, "early_data_bytes": 1024, "anti_replay": True}, ["resumption"]),
+        ({"group": "X25519MLKEM768"}, ["post-quantum"]),
+        ({"key_exchange": "MLKEM-ECDSA", "group": "MLKEM768"}, ["post-quantum"]),
+        ({"key_exchange": "ECDHE-ML-DSA-65", "curve": "-"}, ["post-quantum"]),
+        ({"peer": "server:openssl@system"}, ["peers"]),
+        ({"chain_length": 3}, ["other"]),
+        ({"client_authentication": True}, ["other"]),
+        ({"hello_retry": True}, ["other"]),
+        ({"ocsp_bytes": 500}, ["other"]),
+        ({"fips": True}, ["other"]),
+        ({"cpu_features": "no-aes"}, ["other"]),
+    ],
+)
+def test_a_case_is_of_all_the_kinds_that_its_dimensions_are_of(fields: dict[str, Any], kinds: list[str]) -> None:
+    assert kinds_of(a_case(**fields)) == kinds
+
+
+def test_every_dimension_beyond_the_first_has_a_row_with_a_rank_of_its_own() -> None:
+    assert {*FIRST_FIELDS, *DIMENSIONS} == set(Case.model_fields)
+    assert len({row.rank for row in DIMENSIONS.values()}) == len({row.name for row in DIMENSIONS.values()})
+    assert len({row.name for row in DIMENSIONS.values()}) == len(DIMENSIONS)
+    assert {row.kind for row in DIMENSIONS.values()} < set(KINDS)
 
 
 def test_a_case_of_before_its_later_dimensions_reads_as_it_was() -> None:

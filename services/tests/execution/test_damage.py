@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,9 +108,9 @@ def test_damage_in_any_file_of_a_run_is_told_with_its_remedy_and_every_other_run
     faults: list[str] = []
     with reach_service(installation) as address:
         delivered = {run.run_id for run in deliver_leftovers(installation, faults.append)}
-        client = ApiClient(address)
+        client = ApiClient.here(address)
         costs = {run_id: stored_costs(client, run_id) for run_id in delivered}
-        listed = {run["run_id"] for run in client.json("/runs?limit=200")["runs"]}
+        listed = {run["run_id"] for run in client.get(dict[str, Any], "/runs?limit=200")["runs"]}
         client.close()
     assert listed == delivered
     assert costs["healthy"] == {ONE: (1000, 3), TWO: (2000, 3)}
@@ -127,7 +128,7 @@ def test_damage_in_any_file_of_a_run_is_told_with_its_remedy_and_every_other_run
 
 def stored_costs(client: ApiClient, run_id: str) -> dict[str, tuple[float, int]]:
     """The cost of each subject in a run as it is shown, with the number of its invocations."""
-    cells = client.json(f"/runs/{run_id}")["cells"]
+    cells = client.get(dict[str, Any], f"/runs/{run_id}")["cells"]
     shown = [cell for cell in cells if cell["estimate"]]
     return {
         cell["subject"].partition("~")[0]: (cell["estimate"]["value"], cell["estimate"]["invocations"])
@@ -150,7 +151,7 @@ def test_the_remedy_for_a_damaged_line_works(tmp_path: Path, line: int) -> None:
         assert "delete that line" in fault
         results.write_bytes(b"".join([*lines[: line - 1], *lines[line:]]))
         assert [run.run_id for run in deliver_leftovers(installation, faults.append)] == ["mended"]
-        client = ApiClient(address)
+        client = ApiClient.here(address)
         assert stored_costs(client, "mended") == {ONE: (1000, 2), TWO: (2000, 2)}
         client.close()
 
@@ -178,8 +179,8 @@ def test_a_run_whose_end_only_the_lost_store_knew_is_not_measured_again(tmp_path
     folder = keep(tmp_path / "runs", "cancelled", 1000)
     folder.mark_delivered()
     with reach_service(installation) as address:
-        client = ApiClient(address)
-        shown = client.json("/runs/cancelled")
+        client = ApiClient.here(address)
+        shown = client.get(dict[str, Any], "/runs/cancelled")
         assert stored_costs(client, "cancelled") == {ONE: (1000, 3), TWO: (2000, 3)}
         client.close()
     assert shown["summary"]["state"] == "failed"

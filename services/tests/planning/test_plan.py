@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
-from kexbench.domain.cases import FIRST_FIELDS, Case, CpuFeatures, impossible
+from kexbench.domain.cases import DIMENSIONS, FIRST_FIELDS, Case, CpuFeatures, impossible
 from kexbench.domain.dimensions import (
     CURVES,
     DH_BITS,
@@ -151,7 +151,7 @@ def test_a_plan_covers_the_possible_matrix_exactly_once_and_skips_the_rest_with_
 
 def test_the_later_dimensions_are_all_of_a_cases_fields_beyond_the_first() -> None:
     assert {name for name, _ in VARIED.values()} | set(FIRST_FIELDS) == set(Case.model_fields)
-    assert list(VARIED) == [to_camel(name) for name in expand.VARIATIONS]
+    assert list(VARIED) == [to_camel(name) for name in DIMENSIONS]
 
 
 @given(specs)

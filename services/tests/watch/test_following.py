@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from kexbench.api.webhooks import Doorbell
+from kexbench.client import token_in
 from kexbench.domain.runs import Run, RunReason, RunState, Trigger
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.runs import record
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.watch.control import ApiControl
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
@@ -35,7 +35,7 @@ class Stage:
         self.folder, self.store = folder, store
         self.shared, self.library = Shared(folder), Library(folder)
         (folder / "token").write_text("dispatcher")
-        self.line = Line(url, folder / "token", lambda _: None, patience_s=0)
+        self.line = Line(url, token_in(folder / "token"), patience_s=0)
         self.source = GitSource(self.shared.watched(), folder / "copy")
         self.said: list[str] = []
         self.watcher = self.another()
@@ -51,7 +51,7 @@ class Stage:
 
     def another(self) -> Watcher:
         """As after an end, or on another machine: it knows nothing."""
-        control = ApiControl(self.line)
+        control = self.line
         follower = Follower(
             control, self.folder / "followed", self.catalogue, lambda: datetime.now(UTC), self.said.append, pace_s=0
         )

@@ -11,12 +11,12 @@ import pytest
 
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.webhooks import Doorbell
+from kexbench.client import token_in
 from kexbench.domain.repositories import PullRequests
 from kexbench.domain.runs import Run, RunEvent, RunState, Trigger
 from kexbench.forges import forge_of
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.watch.announcing import Announcer
-from kexbench.watch.control import ApiControl
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
@@ -43,8 +43,8 @@ class Stage:
         (folder / "token").write_text("dispatcher")
         (folder / "forge-token").write_text(fake.token)
         self.forges = {"benchmarks": forge_of(fake.config(forge_url, folder / "forge-token"))}
-        self.line = Line(url, folder / "token", lambda _: None, patience_s=0)
-        self.control = ApiControl(self.line)
+        self.line = Line(url, token_in(folder / "token"), patience_s=0)
+        self.control = self.line
         self.pages = httpx.Client(base_url=url + API_PREFIX, trust_env=False)
         self.said: list[str] = []
         self.base = self.shared.pushed({NIGHTLY: CLUSTER_SPEC})

@@ -12,11 +12,10 @@ import pytest
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.commit_models import CommitView
 from kexbench.api.webhooks import Doorbell
+from kexbench.client import ApiClient, Found, Unreachable, token_in
 from kexbench.domain.commits import Check
 from kexbench.domain.runs import Run, Trigger
 from kexbench.store.clickhouse import ClickHouseStore
-from kexbench.uplink import Found, Unreachable, Uplink
-from kexbench.watch.control import ApiControl
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
 from tests.api.cluster import CLUSTER_SPEC, cluster_app
@@ -34,7 +33,7 @@ def a_catalogue(*versions: str) -> str:
     return f"apiVersion: kexbench.dev/v1\nkind: Catalogue\nlibraries:\n  fake:\n{entries}"
 
 
-class Line(Uplink):
+class Line(ApiClient):
     """The line to the API; it is cut after so many answers, which is how a watcher that is killed looks from there."""
 
     answers_left: int | None = None
@@ -60,8 +59,8 @@ class Stage:
     def __init__(self, folder: Path, store: ClickHouseStore, url: str, doorbell: Doorbell) -> None:
         self.shared, self.store, self.doorbell = Shared(folder), store, doorbell
         (folder / "token").write_text("dispatcher")
-        self.line = Line(url, folder / "token", lambda _: None, patience_s=0)
-        self.control = ApiControl(self.line)
+        self.line = Line(url, token_in(folder / "token"), patience_s=0)
+        self.control = self.line
         self.pages = httpx.Client(base_url=url + API_PREFIX, trust_env=False)
         self.source = GitSource(self.shared.watched("main", "next"), folder / "copy")
         self.watcher = self.another()

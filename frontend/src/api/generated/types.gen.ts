@@ -978,44 +978,47 @@ export type CaseView = {
     /**
      * Client Authentication
      *
-     * the client shows a certificate as well
+     * whether the client shows a certificate too
      */
     client_authentication?: boolean;
+    /**
+     * how a session is resumed
+     */
     resumption?: Resumption;
     /**
      * Early Data Bytes
      *
-     * application data in the first flight
+     * application data in the client's first flight
      */
     early_data_bytes?: number;
     /**
      * Anti Replay
      *
-     * the server refuses early data that it may have seen before
+     * whether the server refuses early data that it may have seen before
      */
     anti_replay?: boolean;
     /**
      * Hello Retry
      *
-     * the client's key share is of a group the server doesn't take
+     * whether the server has to ask for another key share
      */
     hello_retry?: boolean;
     /**
      * Ocsp Bytes
      *
-     * size of the stapled OCSP response, or 0
+     * size of the stapled OCSP response, or 0 for none
      */
     ocsp_bytes?: number;
     /**
      * Fips
      *
-     * OpenSSL's FIPS provider and nothing that is not approved
+     * whether OpenSSL's FIPS provider does everything, with nothing that is not approved
      */
     fips?: boolean;
     /**
      * Threads
      *
-     * that share one context
+     * threads that share one context
      */
     threads?: number;
     /**
@@ -1038,6 +1041,12 @@ export type CaseView = {
      * Title
      */
     title: string;
+    /**
+     * Kinds
+     *
+     * what pages filter by
+     */
+    kinds: Array<'plain' | 'resumption' | 'post-quantum' | 'threads' | 'peers' | 'other'>;
 };
 
 /**
@@ -2681,44 +2690,47 @@ export type Case = {
     /**
      * Client Authentication
      *
-     * the client shows a certificate as well
+     * whether the client shows a certificate too
      */
     client_authentication?: boolean;
+    /**
+     * how a session is resumed
+     */
     resumption?: Resumption;
     /**
      * Early Data Bytes
      *
-     * application data in the first flight
+     * application data in the client's first flight
      */
     early_data_bytes?: number;
     /**
      * Anti Replay
      *
-     * the server refuses early data that it may have seen before
+     * whether the server refuses early data that it may have seen before
      */
     anti_replay?: boolean;
     /**
      * Hello Retry
      *
-     * the client's key share is of a group the server doesn't take
+     * whether the server has to ask for another key share
      */
     hello_retry?: boolean;
     /**
      * Ocsp Bytes
      *
-     * size of the stapled OCSP response, or 0
+     * size of the stapled OCSP response, or 0 for none
      */
     ocsp_bytes?: number;
     /**
      * Fips
      *
-     * OpenSSL's FIPS provider and nothing that is not approved
+     * whether OpenSSL's FIPS provider does everything, with nothing that is not approved
      */
     fips?: boolean;
     /**
      * Threads
      *
-     * that share one context
+     * threads that share one context
      */
     threads?: number;
     /**

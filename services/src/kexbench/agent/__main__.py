@@ -15,9 +15,9 @@ from kexbench.agent.line import find_line
 from kexbench.agent.measure import NotIsolated, RunnerFailed, measure
 from kexbench.agent.send import send
 from kexbench.agent.submit import submit
+from kexbench.client import ApiClient, ApiError, Refused, token_in
 from kexbench.kits import KitError
 from kexbench.kits.transport import DamagedKit
-from kexbench.uplink import NoToken, Refused, Unreachable, Uplink
 
 DONE, LOST, UNUSABLE, CANCELLED, NOT_ISOLATED, REFUSED, UNBUILDABLE = range(7)
 
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         return UNUSABLE
     try:
         return actions[arguments[0]]()
-    except (NotIsolated, Refused, KitError, DamagedKit, Unreachable, NoToken, RunnerFailed) as error:
+    except (NotIsolated, ApiError, KitError, DamagedKit, RunnerFailed) as error:
         # The last line is what Kubernetes and Argo show, so all of it is on one.
         _say("; ".join(line.strip() for line in str(error).splitlines()))
         return _status_of(error)
@@ -95,8 +95,8 @@ def _submit() -> int:
     return DONE
 
 
-def _api(pod: PodSettings) -> "closing[Uplink]":
-    return closing(Uplink(pod.api_url, pod.token_file, _say))
+def _api(pod: PodSettings) -> "closing[ApiClient]":
+    return closing(ApiClient(pod.api_url, token_in(pod.token_file), _say))
 
 
 def _say(text: str) -> None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.agent.environment import BuildContainer
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import SubjectRef
 from kexbench.files import write_whole
 from kexbench.kits.transport import pack
@@ -15,10 +16,8 @@ ARCHIVE, NOTE = "kit.tar", "built.json"
 """The files of the folder that both containers have."""
 
 
-class Built(BaseModel):
+class Built(Frozen):
     """What was built, as the container says that ran the sources' own scripts: nothing of it is to be trusted."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kit_id: str = Field(pattern=r"^[0-9a-f]{16}$")
     ingredients: str = Field(pattern=r"^[0-9a-f]{32}$")

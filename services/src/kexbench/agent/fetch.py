@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from kexbench.agent.environment import JobPod
+from kexbench.client import ApiClient
 from kexbench.domain.kits import KitManifest
 from kexbench.files import write_whole
 from kexbench.kits.transport import DamagedKit, unpack
 from kexbench.runner.ticket import JobOrder
-from kexbench.uplink import Uplink
 
 
-def fetch(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> None:
+def fetch(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> None:
     """Raises DamagedKit, Refused and Unreachable."""
     order = api.get(JobOrder, f"{pod.path}/order")
     for folder in (pod.kits, pod.material):
@@ -25,7 +25,7 @@ def fetch(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> None:
     write_whole(pod.order_file, order.model_dump_json().encode())
 
 
-def _fetch_kit(pod: JobPod, api: Uplink, kit: KitManifest) -> None:
+def _fetch_kit(pod: JobPod, api: ApiClient, kit: KitManifest) -> None:
     target = pod.kits / kit.folder_name
     if target.exists():
         return

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from kexbench.agent.environment import LinePod
+from kexbench.client import ApiClient
 from kexbench.domain.bisections import Line
 from kexbench.domain.kits import SubjectRef
 from kexbench.kits.git import GitOrigin
-from kexbench.uplink import Uplink
 
 
-def find_line(pod: LinePod, api: Uplink, say: Callable[[str], None]) -> None:
+def find_line(pod: LinePod, api: ApiClient, say: Callable[[str], None]) -> None:
     """Raises KitError, Refused and Unreachable."""
     good, bad = SubjectRef.parse(pod.good), SubjectRef.parse(pod.bad)
     commits = GitOrigin(pod.work / "cache").commits(good, bad, say)

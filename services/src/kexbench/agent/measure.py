@@ -11,6 +11,7 @@ from typing import Self
 from kexbench.agent.environment import JobPod
 from kexbench.agent.isolation import Found, read_isolation
 from kexbench.api.models import StoredInvocation
+from kexbench.client import ApiClient, Refused
 from kexbench.domain.plans import Isolation
 from kexbench.domain.runs import JobAttempt
 from kexbench.files import write_whole
@@ -18,7 +19,6 @@ from kexbench.runner.__main__ import CANCELLED
 from kexbench.runner.host import read_host_facts
 from kexbench.runner.results import read_results
 from kexbench.runner.ticket import JobOrder
-from kexbench.uplink import Refused, Uplink
 
 _TAKEN = 409
 _ENDED = (CANCELLED, -signal.SIGTERM)
@@ -37,7 +37,7 @@ class RunnerFailed(Exception):
     """The runner ended otherwise than it should; the text says with what."""
 
 
-def measure(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> bool:
+def measure(pod: JobPod, api: ApiClient, say: Callable[[str], None]) -> bool:
     """Whether the job was measured to its end; false when a signal asked for an earlier one. What was measured is
     uploaded in any case. Raises NotIsolated, RunnerFailed, Refused and Unreachable."""
     order = JobOrder.model_validate_json(pod.order_file.read_bytes())
@@ -55,7 +55,7 @@ def measure(pod: JobPod, api: Uplink, say: Callable[[str], None]) -> bool:
     return status == 0
 
 
-def announce(pod: JobPod, api: Uplink, isolation: Found) -> JobAttempt:
+def announce(pod: JobPod, api: ApiClient, isolation: Found) -> JobAttempt:
     """Register the attempt under the first number that no other pod has: a pod that replaces another of the same try
     is told the same number by Argo."""
     number = pod.attempt
@@ -81,7 +81,7 @@ def announce(pod: JobPod, api: Uplink, isolation: Found) -> JobAttempt:
             return attempt
 
 
-def upload(pod: JobPod, api: Uplink, attempt: JobAttempt, say: Callable[[str], None]) -> None:
+def upload(pod: JobPod, api: ApiClient, attempt: JobAttempt, say: Callable[[str], None]) -> None:
     """Send what the API lacks of this attempt, one invocation after the other."""
     stored = {
         (known.case_id, known.invocation)

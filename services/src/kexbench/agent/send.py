@@ -10,13 +10,13 @@ from pydantic import ValidationError
 
 from kexbench.agent.build import ARCHIVE, NOTE, Built
 from kexbench.agent.environment import BuilderPod
+from kexbench.client import ApiClient
 from kexbench.kits.transport import KIT_MAX_BYTES, DamagedKit
-from kexbench.uplink import Uplink
 
 _NOTE_MAX_BYTES = 4096
 
 
-def send(pod: BuilderPod, api: Uplink, say: Callable[[str], None]) -> None:
+def send(pod: BuilderPod, api: ApiClient, say: Callable[[str], None]) -> None:
     """Raises DamagedKit for what no build of ours leaves, Refused and Unreachable."""
     with _plain_file(pod.built / NOTE, _NOTE_MAX_BYTES) as file:
         try:

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 
 from kexbench.agent.environment import SchedulePod
+from kexbench.client import ApiClient
 from kexbench.domain.schedules import ScheduledRun
-from kexbench.uplink import Uplink
 
 
-def submit(pod: SchedulePod, api: Uplink, say: Callable[[str], None]) -> None:
+def submit(pod: SchedulePod, api: ApiClient, say: Callable[[str], None]) -> None:
     """Another pod for the same time asks for the same run. Raises Refused and Unreachable."""
     headers = {"Idempotency-Key": pod.scheduled_time}
-    answer = api.send("POST", f"/schedules/{pod.schedule}/runs", headers=headers)
-    run = ScheduledRun.model_validate_json(answer.content)
+    run = api.post(ScheduledRun, f"/schedules/{pod.schedule}/runs", headers=headers)
     say(f"run {run.run_id}" if run.begun else f"run {run.run_id} of the schedule is still open: no other is begun")

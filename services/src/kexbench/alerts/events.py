@@ -7,7 +7,7 @@ from typing import Any
 
 from kexbench.domain.alerts import ANALYST, Alert, AlertAction, AlertEvent, Cause, Finding, alert_of
 from kexbench.domain.moments import Moment
-from kexbench.store.port import Store
+from kexbench.store.port import AlertStore, Store
 
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
@@ -18,7 +18,7 @@ _DONE = {
 }
 
 
-def add_event(store: Store, event: AlertEvent) -> None:
+def add_event(store: AlertStore, event: AlertEvent) -> None:
     """Write what happened. What is to be told of it, whoever sends notifications finds by the event itself, so that a
     kill in between loses nothing. For who holds `one_at_a_time`."""
     store.add_alert_event(event)

@@ -3,13 +3,14 @@ worked out from the stored runs."""
 
 from collections.abc import Callable, Mapping
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from kexbench.analysis.bisect import Evidence, Reading, Search, changes
 from kexbench.analysis.bisect_readings import logs_of
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.analysis.rounds import Batches
 from kexbench.domain.bisections import LineCommit
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 
@@ -17,18 +18,14 @@ METRIC = Metric.CPU_NS
 """What is searched for is a step in this."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CaseLogs(_Frozen):
+class CaseLogs(Frozen):
     """Log ratios of one case, one an invocation (analysis/bisect_readings.py)."""
 
     steps: tuple[float, ...]
     places: tuple[float, ...]
 
 
-class Measurement(_Frozen):
+class Measurement(Frozen):
     """One run: of both ends, and of a commit between them, or none in the first run."""
 
     commit: int | None
@@ -36,14 +33,14 @@ class Measurement(_Frozen):
     logs: dict[str, CaseLogs]
 
 
-class Failure(_Frozen):
+class Failure(Frozen):
     """Why a commit cannot be measured, and whether it was built all the same."""
 
     reason: str
     built: bool
 
 
-class Notes(_Frozen):
+class Notes(Frozen):
     """A bisection: what is asked, and what is known. Commits have numbers from 0, the good one."""
 
     library: Library
@@ -51,7 +48,7 @@ class Notes(_Frozen):
     commits: tuple[LineCommit, ...]
     case_ids: tuple[str, ...]
     invocations: int
-    failed: dict[int, Failure] = {}
+    failed: dict[int, Failure] = Field(default_factory=dict)
     measured: tuple[Measurement, ...] = ()
 
     @property

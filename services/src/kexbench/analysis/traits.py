@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kexbench.analysis.rounds import Vector
-from kexbench.domain.cases import NOTHING, Case, CpuFeatures, Protocol, Resumption
-from kexbench.domain.dimensions import HYBRID_GROUPS, MLKEM_GROUPS, Method
+from kexbench.domain.cases import DIMENSIONS, NOTHING, Case, Protocol, Resumption, varied
+from kexbench.domain.dimensions import HYBRID_GROUPS, MLKEM_GROUPS, Method, written
 
 EVERY_CASE = "every case"
 _FAMILIES = {
@@ -19,18 +19,9 @@ _FAMILIES = {
     "kind of group": "key exchange",
     "group": "key exchange",
     "certificate key size": "certificate",
-    "client authentication": "client authentication",
     "cipher": "cipher",
-    "early data": "early data",
-    "anti-replay": "anti-replay",
-    "hello retry": "hello retry",
-    "OCSP": "OCSP",
-    "chain": "chain",
-    "FIPS": "FIPS",
-    "several threads": "threads",
-    "threads": "threads",
-    "CPU features": "CPU features",
-    "peer": "peer",
+    **{row.name: row.name for row in DIMENSIONS.values() if row.trait},
+    "threads": "several threads",
     "host kind": "host kind",
 }
 """The dimensions: of those that the same cells have the more usual explanation first. Of one family one is a closer
@@ -131,19 +122,8 @@ def _exchange(case: Case) -> Iterator[Trait]:
 
 
 def _rest(case: Case) -> Iterator[Trait]:
-    flags = {
-        Trait("client authentication", "yes", "a client certificate"): case.client_authentication,
-        Trait("early data", "yes", "early data"): case.early_data_bytes > 0,
-        Trait("anti-replay", "yes", "anti-replay"): case.anti_replay,
-        Trait("hello retry", "yes", "a HelloRetryRequest"): case.hello_retry,
-        Trait("OCSP", "yes", "a stapled OCSP response"): case.ocsp_bytes > 0,
-        Trait("chain", str(case.chain_length), f"a chain of {case.chain_length} certificates"): case.chain_length > 1,
-        Trait("FIPS", "yes", "FIPS"): case.fips,
-        Trait("several threads", "yes", "several threads"): case.threads > 1,
-        Trait("CPU features", case.cpu_features.value, f"CPU features {case.cpu_features}"): (
-            case.cpu_features is not CpuFeatures.NATIVE
-        ),
-        Trait("peer", case.peer, f"the other side {' '.join(case.peer.split(':', 1))}"): case.peer != NOTHING,
-    }
-    yield from (trait for trait, has in flags.items() if has)
+    for row, value in varied(case):
+        if row.trait:
+            words = written(row.trait, value)
+            yield Trait(row.name, "yes" if words == row.trait else str(value), words)
     yield Trait("threads", str(case.threads), "one thread" if case.threads == 1 else f"{case.threads} threads")

@@ -15,6 +15,7 @@ Role = Literal["run", "job", "builder", "dispatcher", "submitter", "schedule"]
 """`run`: a machine that measures by itself, for one run. `job`: the pod of one job. `builder`: a pod that builds kits.
 `dispatcher`: submits and records what becomes of runs. `submitter`: asks for runs, cancels and resumes them,
 adds and removes schedules. `schedule`: the pod that asks for a run when a schedule's time has come."""
+_LOCAL_ROLES: tuple[Role, ...] = ("submitter", "dispatcher")
 _bearer = HTTPBearer(auto_error=False, description="a token signed for one run, or of a ServiceAccount")
 
 
@@ -47,7 +48,8 @@ class Gatekeeper(Protocol):
 
 @dataclass(frozen=True)
 class LocalGatekeeper:
-    """On one machine: tokens signed by the service's own secret, each for one run or of one who asks for runs."""
+    """On one machine: tokens signed by the service's own secret, each for one run, of one who asks for runs, or of the
+    service itself, which does a dispatcher's work."""
 
     secret: str
 
@@ -55,9 +57,10 @@ class LocalGatekeeper:
         name, role = bearer_of(token, self.secret)
         if role is None:
             return Caller("run", f"run {name}", name)
-        if role != "submitter":
+        known = next((local for local in _LOCAL_ROLES if local == role), None)
+        if known is None:
             raise TokenError(f"a machine by itself has no {role}")
-        return Caller("submitter", name)
+        return Caller(known, name)
 
 
 def caller_of(

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.judgements import Judgement, ReplayedUpgrade
 from kexbench.domain.moments import Moment
 from kexbench.domain.notifications import Happening, Link, Notification, Sending
@@ -27,7 +27,7 @@ PeoplesAction = Literal[
 ]
 
 
-class AlertSummary(Answer):
+class AlertSummary(Frozen):
     """An alert without what was found, which may be hundreds of cells."""
 
     alert_id: str
@@ -58,13 +58,13 @@ class AlertSummary(Answer):
         )
 
 
-class AlertPage(Answer):
+class AlertPage(Frozen):
     alerts: list[AlertSummary]
     counts: dict[Status, int] = Field(description="how many there are of each status, of this library and kind")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
-class AlertDetail(Answer):
+class AlertDetail(Frozen):
     """An alert as it is now, and everything that happened to it."""
 
     alert: Alert
@@ -72,7 +72,7 @@ class AlertDetail(Answer):
     actions: list[PeoplesAction] = Field(description="what may be done to it now")
 
 
-class AlertChange(Answer):
+class AlertChange(Frozen):
     """What somebody does to an alert. Fields that are not of the action are left out."""
 
     action: PeoplesAction
@@ -85,19 +85,19 @@ class AlertChange(Answer):
     )
 
 
-class JudgementPage(Answer):
+class JudgementPage(Frozen):
     judgements: list[Judgement]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
-class RuleWanted(Answer):
+class RuleWanted(Frozen):
     """A spec whose rule shall be tried over what is stored."""
 
     spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
     spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
 
 
-class RuleDryRun(Answer):
+class RuleDryRun(Frozen):
     """What a rule would have said, had it been there all along."""
 
     spec_name: str
@@ -106,7 +106,7 @@ class RuleDryRun(Answer):
     told: list[ReplayedUpgrade] = Field(description="those of them that the rule suspects, the newest first")
 
 
-class NotificationView(Answer):
+class NotificationView(Frozen):
     """One thing that is told at one channel, and whether it got there."""
 
     notification_id: str
@@ -141,13 +141,13 @@ class NotificationView(Answer):
         )
 
 
-class NotificationPage(Answer):
+class NotificationPage(Frozen):
     notifications: list[NotificationView]
     channels: list[str] = Field(description="names of those that are configured")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
-class ToSend(Answer):
+class ToSend(Frozen):
     """A message that was begun: who asked for it has to send it, and to say what came of it."""
 
     sending: Sending

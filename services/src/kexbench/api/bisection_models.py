@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.api.models import CaseView
 from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, BisectionState, CaseStep, LineCommit
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import Count
 from kexbench.domain.runs import RunState
@@ -17,7 +17,7 @@ BisectionControl = Literal["cancel", "resume"]
 CommitName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class BisectionWanted(Answer):
+class BisectionWanted(Frozen):
     """Which commit of a library changed what handshakes cost?"""
 
     library: Library
@@ -38,7 +38,7 @@ class BisectionWanted(Answer):
     anew: bool = Field(False, description="forget what an earlier one of the same question found, once that has ended")
 
 
-class BisectionSummary(Answer):
+class BisectionSummary(Frozen):
     bisection_id: str
     asked_at: datetime
     asked_by: str
@@ -53,12 +53,12 @@ class BisectionSummary(Answer):
     runs: int = Field(description="that were asked for so far")
 
 
-class BisectionPage(Answer):
+class BisectionPage(Frozen):
     bisections: list[BisectionSummary]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
-class BisectionRunView(Answer):
+class BisectionRunView(Frozen):
     """One of its runs."""
 
     number: int
@@ -80,7 +80,7 @@ class BisectionCommit(LineCommit):
     fails: str | None = Field(description="why it cannot be measured")
 
 
-class BisectionDetail(Answer):
+class BisectionDetail(Frozen):
     """All that is known of one."""
 
     summary: BisectionSummary
@@ -97,7 +97,7 @@ class BisectionDetail(Answer):
     answer: BisectionAnswer | None = Field(description="null before the end")
 
 
-class LineTrouble(Answer):
+class LineTrouble(Frozen):
     """Why there is no line."""
 
     series: Count

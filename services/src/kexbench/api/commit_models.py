@@ -5,14 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.commits import Check, Commit, DryRun, HandledCommit, Reason, SpecFault, SpecPath
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.runs import RunState
 from kexbench.store.port import RunProgress
 
 
-class CommittedSpec(Answer):
+class CommittedSpec(Frozen):
     """A spec of a commit that shall be measured."""
 
     commit: Commit
@@ -23,7 +23,7 @@ class CommittedSpec(Answer):
     subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
 
 
-class CheckView(Answer):
+class CheckView(Frozen):
     """What became of one spec of a commit, and how far its run is by now."""
 
     path: SpecPath
@@ -49,7 +49,7 @@ class CheckView(Answer):
         )
 
 
-class CommitView(Answer):
+class CommitView(Frozen):
     """A commit that says something of a spec."""
 
     commit: Commit
@@ -67,7 +67,7 @@ class CommitView(Answer):
         )
 
 
-class CommitPage(Answer):
+class CommitPage(Frozen):
     commits: list[CommitView]
     repositories: list[str] = Field(description="all that have such commits")
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunEvent
 from kexbench.domain.schedules import Schedule
@@ -14,7 +14,7 @@ from kexbench.domain.schedules import Schedule
 SPEC_MAX_CHARACTERS = 1 << 20
 
 
-class Submission(Answer):
+class Submission(Frozen):
     """A spec that shall be measured."""
 
     spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
@@ -29,7 +29,7 @@ class RunWanted(Submission):
     )
 
 
-class DryRunRequest(Answer):
+class DryRunRequest(Frozen):
     """A spec that shall be planned and not measured."""
 
     spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
@@ -40,7 +40,7 @@ class DryRunRequest(Answer):
     with_plan: bool = Field(False, description="whether the whole plan is told, which may be large")
 
 
-class DryRunView(Answer):
+class DryRunView(Frozen):
     """A dry run, or the run that there is, or faults."""
 
     dry_run: DryRun | None = None
@@ -49,7 +49,7 @@ class DryRunView(Answer):
     faults: list[SpecFault] = Field([], description="why there is neither")
 
 
-class OpenRun(Answer):
+class OpenRun(Frozen):
     """A run that something is still to happen to, without its plan, which may be large."""
 
     run_id: str
@@ -57,14 +57,14 @@ class OpenRun(Answer):
     events: list[RunEvent] = Field(description="in their order; each that is `queued` begins another series")
 
 
-class KnownKits(Answer):
+class KnownKits(Frozen):
     """Which kits a run has and which are to be built, on its pools' architecture."""
 
     architecture: str
     kits: dict[str, str | None] = Field(description="kit id by reference; null is missing")
 
 
-class ScheduleView(Answer):
+class ScheduleView(Frozen):
     """A spec that a cluster measures again and again."""
 
     name: str = Field(description="the spec's own", examples=["nightly"])

@@ -18,6 +18,7 @@ from kexbench.api.queueing import queue
 from kexbench.api.reading import host_kind
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.commits import DryRun
+from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import Plan
 from kexbench.domain.runs import RunState, Trigger
 from kexbench.planning.estimate import job_seconds
@@ -90,7 +91,7 @@ def _as_waiting(entry: QueueEntry) -> QueuedRun:
 def _detects(store: Store, plan: Plan) -> float | None:
     """By the noisiest case that A/A runs of each library found in each pool; None where there is none of one."""
     libraries = {subject.library for subject in plan.subjects}
-    if plan.measure.invocations < MIN_COMPARED_INVOCATIONS or "fake" in libraries:
+    if plan.measure.invocations < MIN_COMPARED_INVOCATIONS or libraries & MADE_UP:
         return None
     found = []
     for pool in plan.pools:

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.commits import Commit, CommitHash
 from kexbench.domain.following import FollowedCommit, Following
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.runs import RunState
 
 
-class FollowedSpec(Answer):
+class FollowedSpec(Frozen):
     """A commit of a library that shall be measured by the spec that follows its branch."""
 
     following: Following
@@ -23,7 +23,7 @@ class FollowedSpec(Answer):
     catalogue_text: str | None = Field(max_length=SPEC_MAX_CHARACTERS, description="of the commit; null is this one's")
 
 
-class FollowedView(Answer):
+class FollowedView(Frozen):
     """How far a branch was looked through, and what became of the run that was asked for last."""
 
     followed: FollowedCommit
@@ -33,7 +33,7 @@ class FollowedView(Answer):
     unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
 
 
-class Neighbours(Answer):
+class Neighbours(Frozen):
     """Two commits of a library that a backfill wants measured side by side."""
 
     spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS, description="that follows their repository")
@@ -42,7 +42,7 @@ class Neighbours(Answer):
     queue: bool = Field(True, description="false: tell what there is of it and what it takes, and queue nothing")
 
 
-class NeighboursView(Answer):
+class NeighboursView(Frozen):
     """The run of two neighbours."""
 
     run_id: str

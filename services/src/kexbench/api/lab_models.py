@@ -4,25 +4,25 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.api.mixed import MixedPool
 from kexbench.api.models import CaseView, HostKind
 from kexbench.comparison.models import Estimate, SubjectView
+from kexbench.domain.frozen import Frozen
 
 
-class CoefficientView(Answer):
+class CoefficientView(Frozen):
     value: float
     low: float | None
     high: float | None
 
 
-class ScalingPoint(Answer):
+class ScalingPoint(Frozen):
     threads: int
     rate: Estimate = Field(description="handshakes per second of wall time, all threads together")
     efficiency: CoefficientView | None = Field(description="rate over threads times that of one; null for one thread")
 
 
-class ScalingLine(Answer):
+class ScalingLine(Frozen):
     """One subject of one case over thread counts, with the fitted universal scalability law."""
 
     subject: str
@@ -32,12 +32,12 @@ class ScalingLine(Answer):
     peak_threads: float | None
 
 
-class ScalingCase(Answer):
+class ScalingCase(Frozen):
     case: CaseView = Field(description="with one thread")
     lines: list[ScalingLine]
 
 
-class Scaling(Answer):
+class Scaling(Frozen):
     """Curves of all cases that were measured with more than one thread count."""
 
     host_kind: HostKind | None
@@ -45,7 +45,7 @@ class Scaling(Answer):
     cases: list[ScalingCase]
 
 
-class QualificationRow(Answer):
+class QualificationRow(Frozen):
     """What an A/A run proved of one case on one host kind. Shares: 0.004 is 0.4%."""
 
     library: str
@@ -65,7 +65,7 @@ class QualificationRow(Answer):
     cannot_resolve_below: float
 
 
-class Qualifications(Answer):
+class Qualifications(Frozen):
     """Newest first by library and case; empty until `kexbench qualify` ran on this host kind."""
 
     host_kind: HostKind | None

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts, differing, kind_of, trait_of
 
 
-class NodesOfKind(Answer):
+class NodesOfKind(Frozen):
     """Nodes of a pool that are comparable with each other."""
 
     nodes: list[str]
@@ -18,7 +18,7 @@ class NodesOfKind(Answer):
     )
 
 
-class MixedPool(Answer):
+class MixedPool(Frozen):
     """A pool with nodes of several host kinds: their numbers are kept apart, so each kind has fewer."""
 
     pool: str

@@ -5,14 +5,15 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from kexbench.api.answer import Answer
 from kexbench.comparison.models import Cell, Estimate, SubjectView
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, kinds_of
+from kexbench.domain.dimensions import Kind
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Metric
 
 
-class Candidate(Answer):
+class Candidate(Frozen):
     """A subject that an ambiguous question may mean."""
 
     asked: str = Field(description="what was asked for", examples=["3.5.7"])
@@ -22,7 +23,7 @@ class Candidate(Answer):
     build_profile_label: str
 
 
-class Problem(Answer):
+class Problem(Frozen):
     """RFC 9457 problem details, sent as application/problem+json with every error."""
 
     type: str = "about:blank"
@@ -46,7 +47,7 @@ class Problem(Answer):
     )
 
 
-class TroubleView(Answer):
+class TroubleView(Frozen):
     """A part of the service that does not work."""
 
     part: str = Field(examples=["queue"])
@@ -54,7 +55,7 @@ class TroubleView(Answer):
     reason: str
 
 
-class Health(Answer):
+class Health(Frozen):
     status: Literal["ok", "impaired"] = Field(description="`impaired` where something beside the API does not work")
     version: str
     engine: str | None = Field(
@@ -69,27 +70,28 @@ class CaseView(Case):
 
     id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
     title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
+    kinds: list[Kind] = Field(description="what pages filter by")
 
     @classmethod
     def of(cls, case: Case) -> "CaseView":
-        return cls(**case.model_dump(), id=case.case_id, title=case.label)
+        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=kinds_of(case))
 
 
-class HostKind(Answer):
+class HostKind(Frozen):
     """Machines that are compared with each other: one CPU model and microcode in one pool."""
 
     pool: str = Field(examples=["local"])
     cpu_model: str = Field(examples=["AMD EPYC 9R14, microcode 0xa101154"])
 
 
-class MetricView(Answer):
+class MetricView(Frozen):
     metric: Metric
     title: str = Field(examples=["Server CPU time"])
     unit: Literal["ns", "bytes", "count"]
     stored: bool = Field(description="whether there is any number; hardware counters are absent on many machines")
 
 
-class Filters(Answer):
+class Filters(Frozen):
     """What there is to choose from."""
 
     host_kinds: list[HostKind]
@@ -97,7 +99,7 @@ class Filters(Answer):
     metrics: list[MetricView]
 
 
-class Matrix(Answer):
+class Matrix(Frozen):
     """Case x version for a host kind: the newest numbers of each cell."""
 
     host_kind: HostKind | None = Field(description="null while nothing is stored")
@@ -107,7 +109,7 @@ class Matrix(Answer):
     cells: list[Cell]
 
 
-class SeriesPoint(Answer):
+class SeriesPoint(Frozen):
     subject: str
     version: str
     version_key: str
@@ -120,7 +122,7 @@ class SeriesPoint(Answer):
     )
 
 
-class ChangePoint(Answer):
+class ChangePoint(Frozen):
     """Where the level of a series moved for good."""
 
     index: int = Field(description="of the first point after it")
@@ -128,7 +130,7 @@ class ChangePoint(Answer):
     z: float = Field(description="the step in standard errors of its size")
 
 
-class SeriesLine(Answer):
+class SeriesLine(Frozen):
     """A series: case x pool x library x build profile x metric over versions."""
 
     library: str
@@ -142,14 +144,14 @@ class SeriesLine(Answer):
     )
 
 
-class Series(Answer):
+class Series(Frozen):
     case: CaseView
     host_kind: HostKind
     metric: Metric
     lines: list[SeriesLine]
 
 
-class StoredInvocation(Answer):
+class StoredInvocation(Frozen):
     job_id: str
     attempt: int
     case_id: str

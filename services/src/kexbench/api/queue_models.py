@@ -4,11 +4,11 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.runs import RunState, Trigger
 
 
-class QueueEntry(Answer):
+class QueueEntry(Frozen):
     """A run that was begun or waits."""
 
     run_id: str
@@ -32,5 +32,5 @@ class QueueEntry(Answer):
     superseded_by: str | None = Field(description="the newer run of its line that it will be cancelled for")
 
 
-class QueueView(Answer):
+class QueueView(Frozen):
     runs: list[QueueEntry] = Field(description="those that were begun first, then in the order they will begin")

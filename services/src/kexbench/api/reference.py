@@ -16,13 +16,13 @@ from kexbench.api.reference_models import (
 from kexbench.domain.plans import ReferenceTable
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
-from kexbench.store.port import Selection, Store
+from kexbench.store.port import SampleStore, Selection
 
 _Levels = dict[str, dict[str, list[float]]]
 """What each invocation cost, by subject and case id."""
 
 
-def reference_view(store: Store, run: Run, kind: HostKind | None) -> ReferenceView | None:
+def reference_view(store: SampleStore, run: Run, kind: HostKind | None) -> ReferenceView | None:
     """What was measured on a host kind, beside it; None where the spec has no reference."""
     reference = run.plan.reference
     if reference is None:
@@ -44,7 +44,7 @@ def reference_view(store: Store, run: Run, kind: HostKind | None) -> ReferenceVi
     )
 
 
-def _levels(store: Store, run: Run, kind: HostKind | None, metric: Metric) -> _Levels:
+def _levels(store: SampleStore, run: Run, kind: HostKind | None, metric: Metric) -> _Levels:
     found: _Levels = defaultdict(lambda: defaultdict(list))
     pool, cpu_model = (kind.pool, kind.cpu_model) if kind else (None, None)
     for row in store.samples(Selection(metric, pool, cpu_model, run_id=run.run_id)):

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
+from kexbench.domain.frozen import Frozen
 
 
-class ReferenceRowView(Answer):
+class ReferenceRowView(Frozen):
     """A case beside its published figure. Rates are handshakes per CPU-second, client and server together."""
 
     case_id: str
@@ -19,14 +19,14 @@ class ReferenceRowView(Answer):
     ratio_high: float | None
 
 
-class SideCosts(Answer):
+class SideCosts(Frozen):
     """Where the CPU time of a handshake goes: medians over invocations, in nanoseconds."""
 
     client_cpu_ns: float
     server_cpu_ns: float
 
 
-class SwapView(Answer):
+class SwapView(Frozen):
     """Two cases that stand the other way round than published, with what each costs on either side."""
 
     faster_here: str
@@ -38,19 +38,19 @@ class SwapView(Answer):
     slower_costs: SideCosts | None
 
 
-class ReferenceColumn(Answer):
+class ReferenceColumn(Frozen):
     subject: str
     rows: list[ReferenceRowView]
     swaps: list[SwapView]
 
 
-class ReferenceTableView(Answer):
+class ReferenceTableView(Frozen):
     title: str
     baseline: str
     columns: list[ReferenceColumn] = Field(description="one for each subject")
 
 
-class ReferenceView(Answer):
+class ReferenceView(Frozen):
     """Published tables and what was measured here."""
 
     title: str

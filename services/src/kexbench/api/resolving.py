@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kexbench.api.lab_models import Qualifications
+from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import Plan
 from kexbench.planning.plan import fault_in
 from kexbench.planning.spec import MAX_INVOCATIONS
@@ -37,8 +38,8 @@ def invocations_to_resolve(plan: Plan, qualified: Qualifications) -> int:
     for library in dict.fromkeys(subject.library for subject in plan.subjects):
         spread = [row.pair_sd for row in qualified.rows if row.library == library]
         if not spread:
-            remedy = "say invocations" if library == "fake" else f"run kexbench qualify {library}, or say invocations"
-            raise Unresolvable(f"nothing is known of {library} on this machine: {remedy}")
+            qualify = "" if library in MADE_UP else f"run kexbench qualify {library}, or "
+            raise Unresolvable(f"nothing is known of {library} on this machine: {qualify}say invocations")
         wanted = max(wanted, invocations_for(max(spread), plan.measure.resolve))
     if wanted > MAX_INVOCATIONS:
         raise Unresolvable(

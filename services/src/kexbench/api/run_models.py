@@ -4,12 +4,12 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
 from kexbench.api.mixed import MixedPool
 from kexbench.api.models import CaseView, HostKind
 from kexbench.api.reference_models import ReferenceView
 from kexbench.comparison.models import Cell, SubjectView
 from kexbench.domain.commits import Commit
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.plans import Isolation, Measure, Skipped
@@ -18,7 +18,7 @@ from kexbench.domain.samples import Metric, Timer
 from kexbench.queue.controls import Control
 
 
-class RunSummary(Answer):
+class RunSummary(Frozen):
     run_id: str
     plan_id: str
     spec_name: str
@@ -40,12 +40,12 @@ class RunSummary(Answer):
     invocations_stored: int
 
 
-class RunPage(Answer):
+class RunPage(Frozen):
     runs: list[RunSummary]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
 
 
-class HostMoveView(Answer):
+class HostMoveView(Frozen):
     """How the frozen subject's cost moved since an earlier run: a move is the machine's, not a library's."""
 
     since_run: str
@@ -57,7 +57,7 @@ class HostMoveView(Answer):
     moved: bool = Field(description="the whole interval lies beyond 0.5%")
 
 
-class SentinelView(Answer):
+class SentinelView(Frozen):
     """The frozen subject that was measured along."""
 
     library: str
@@ -66,7 +66,7 @@ class SentinelView(Answer):
     move: HostMoveView | None = Field(description="null without an earlier run of the same kit on this host kind")
 
 
-class HostView(Answer):
+class HostView(Frozen):
     """A machine that a run was measured on, or the facts that some of them share."""
 
     host: HostFacts
@@ -75,21 +75,21 @@ class HostView(Answer):
     isolation: list[Isolation] = Field(description="what CPUs jobs were found to have there; on a cluster")
 
 
-class SiblingView(Answer):
+class SiblingView(Frozen):
     """The other threads of the core that measured."""
 
     busy_share: float = Field(description="0 to 1; on average over the run's invocations")
     disturbs: bool = Field(description="more than a CPU that nobody uses: what ran there slowed the measuring")
 
 
-class StealView(Answer):
+class StealView(Frozen):
     """Time that the hypervisor gave to others while the run was measured."""
 
     share: float = Field(description="0 to 1, of all CPUs; on average over the run's invocations")
     disturbs: bool = Field(description="so much that it may be in the CPU times measured")
 
 
-class RunDetail(Answer):
+class RunDetail(Frozen):
     """Everything about one run: what was planned, on what, and all its cells for one metric on one host kind."""
 
     summary: RunSummary

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.api.answer import Answer
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.upgrades import UpgradeEnd
 
 
-class UpgradeView(Answer):
+class UpgradeView(Frozen):
     """A version and the one before it that has a case on a host kind in common with it."""
 
     library: Library
@@ -19,6 +19,6 @@ class UpgradeView(Answer):
     cells: int = Field(description="cases, on each host kind, that both have numbers of")
 
 
-class UpgradePage(Answer):
+class UpgradePage(Frozen):
     upgrades: list[UpgradeView]
     next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")

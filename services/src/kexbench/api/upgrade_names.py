@@ -6,7 +6,7 @@ from http import HTTPStatus
 from kexbench.api.models import Candidate
 from kexbench.api.problems import ProblemError
 from kexbench.comparison.order import version_order
-from kexbench.comparison.upgrade_ends import subject_version
+from kexbench.comparison.upgrade_ends import subject_version, version_and_source
 from kexbench.domain.library_commits import SHORT_HASH
 from kexbench.store.port import SubjectRow
 
@@ -46,7 +46,8 @@ def _candidate(asked: str, subject: SubjectRow) -> Candidate:
 
 
 def _fits(subject: SubjectRow, text: str) -> bool:
-    written = (subject.version, subject.source, f"{subject.library}@{subject.source}", subject_version(subject))
+    reference, version = f"{subject.library}@{subject.source}", subject_version(subject)
+    written = (subject.version, subject.source, reference, version, version_and_source(subject))
     of_commit = subject.commit is not None and len(text) >= SHORT_HASH and subject.commit.hash.startswith(text)
     return text in written or of_commit
 

@@ -9,7 +9,7 @@ from kexbench.analysis.bisect import Next, most_builds, next_step
 from kexbench.analysis.bisect_notes import METRIC, Notes
 from kexbench.domain.bisections import Bisection, BisectionEvent, BisectionEventKind, BisectionState, Line
 from kexbench.domain.runs import Run, RunState
-from kexbench.store.port import RunProgress, Selection, Store
+from kexbench.store.port import RunProgress, RunStore, SampleStore, Selection, Store
 
 _AT_ONCE = 64
 """Runs that are asked for in one query; few bisections have more."""
@@ -99,7 +99,7 @@ def known_of(store: Store, bisection: Bisection) -> Known:
     return Known(bisection, store.bisection_events(bisection.bisection_id), list(_runs(store, bisection)))
 
 
-def _runs(store: Store, bisection: Bisection) -> Iterator[KnownRun]:
+def _runs(store: RunStore, bisection: Bisection) -> Iterator[KnownRun]:
     """In their order, as far as there are any without a gap."""
     for first in count(step=_AT_ONCE):
         run_ids = [bisection.run_id(number) for number in range(first, first + _AT_ONCE)]
@@ -115,7 +115,7 @@ def _runs(store: Store, bisection: Bisection) -> Iterator[KnownRun]:
             yield KnownRun(number, run, progress[run_id], between and between.rpartition("#")[2], unbuilt)
 
 
-def notes_of(store: Store, known: Known, line: Line) -> Notes:
+def notes_of(store: SampleStore, known: Known, line: Line) -> Notes:
     """What the runs that have ended say. Raises NotMeasured where the ends gave no number."""
     bisection = known.bisection
     notes = Notes(
@@ -135,7 +135,7 @@ def notes_of(store: Store, known: Known, line: Line) -> Notes:
     return notes
 
 
-def _with_run(store: Store, notes: Notes, run_id: str, commit: int | None) -> Notes:
+def _with_run(store: SampleStore, notes: Notes, run_id: str, commit: int | None) -> Notes:
     """With the measurement of a run that has finished."""
     batches: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {}
     for row in store.samples(Selection(METRIC, run_id=run_id)):
@@ -144,7 +144,7 @@ def _with_run(store: Store, notes: Notes, run_id: str, commit: int | None) -> No
     return notes.with_measurement(notes.measurement(run_id, commit, batches), partial(_reasons, store, run_id))
 
 
-def _reasons(store: Store, run_id: str) -> str:
+def _reasons(store: SampleStore, run_id: str) -> str:
     """Why subjects of a run have no number."""
     found = store.outcomes(Selection(METRIC, run_id=run_id))
     return "; ".join(sorted({f"{row.subject.library}@{row.subject.source}: {row.reason}" for row in found}))

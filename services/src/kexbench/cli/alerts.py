@@ -13,7 +13,8 @@ from kexbench.api.alert_models import AlertChange, AlertDetail, AlertPage, Peopl
 from kexbench.cli.alert_words import alerts_table, cells_table, replayed_table, standing
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import Api, reach_api
+from kexbench.cli.reaching import reach_api
+from kexbench.client import ApiClient
 from kexbench.domain.alerts import UNSETTLED, AlertAction, AlertKind, Status
 from kexbench.domain.kits import Library
 from kexbench.pipeline import read_spec
@@ -218,8 +219,7 @@ def dry_run(
     """
     wanted = RuleWanted(spec_text=read_spec(spec), spec_file=str(spec))
     with reach_api() as api:
-        answer = api.send("POST", "/alerts/dry-run", wanted)
-    found = RuleDryRun.model_validate_json(answer.content)
+        found = api.post(RuleDryRun, "/alerts/dry-run", wanted)
     if as_json:
         print_json(found.model_dump(mode="json"))
         return
@@ -233,11 +233,11 @@ def _change(alert_id: str, action: PeoplesAction, saw: int | None, as_json: bool
     with reach_api() as api:
         found = _asked(api, alert_id).alert
         change = AlertChange(action=action, saw=found.version if saw is None else saw, **said)
-        answer = api.send("POST", f"/alerts/{found.alert_id}/events", change)
-    _tell(AlertDetail.model_validate_json(answer.content), as_json=as_json)
+        detail = api.post(AlertDetail, f"/alerts/{found.alert_id}/events", change)
+    _tell(detail, as_json=as_json)
 
 
-def _asked(api: Api, alert_id: str) -> AlertDetail:
+def _asked(api: ApiClient, alert_id: str) -> AlertDetail:
     return api.get(AlertDetail, f"/alerts/{quote(alert_id, safe='')}")
 
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from kexbench.api.following_models import Neighbours, NeighboursView
+from kexbench.cli.cluster import followed
 from kexbench.cli.console import out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.queued import measure_claimed
-from kexbench.cli.reaching import cluster_url, reach_api
+from kexbench.cli.reaching import reach_queue
 from kexbench.cli.references import typed_reference
 from kexbench.cli.words import duration_words
 from kexbench.domain.bisections import LineCommit
@@ -25,12 +25,10 @@ from kexbench.planning.follow import following_text
 from kexbench.planning.neighbours import chosen, is_held_up, is_waiting, newest_built
 from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import MAX_EVERY
-from kexbench.service import lasting_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
 _SHORT = 12
-_CANCELLED = 130
 
 
 @dataclass(frozen=True)
@@ -84,24 +82,23 @@ def backfill(
     text = read_spec(spec)
     read_matrices(text, str(spec))  # so that its faults have their places in the file
     text = following_text(text, str(spec), branch, every)
-    measures_itself = cluster_url(installation.settings) is None and lasting_service(installation.settings) is None
 
     def ask(commits: list[str], *, queue: bool) -> NeighboursView:
         asked = Neighbours(spec_text=text, spec_file=str(spec), commits=commits, queue=queue)
-        return NeighboursView.model_validate_json(api.send("POST", "/backfills", asked).content)
+        return there.api.post(NeighboursView, "/backfills", asked)
 
     def measured(commits: list[str]) -> NeighboursView:
         view = ask(commits, queue=True)
-        if not (measures_itself and view.state and view.state.is_open):
+        if not (there.here and view.state and view.state.is_open):
             return view
-        if measure_claimed(installation, view.run_id) == _CANCELLED:
-            raise typer.Exit(_CANCELLED)
+        with there.seen_to(view.run_id):
+            followed(there.api, view.run_id, seen_to=True)
         return ask(commits, queue=False)
 
     wanted = [line[number] for number in chosen(range(len(line)), every)]
-    with reach_api() as api:  # where nobody serves, this command does: `kexbench serve` measures beside its service too
+    with reach_queue() as there:
         steps = list(steps_of(branch, wanted, partial(ask, queue=False)))
-        say(_takes(line, steps, measures_itself=measures_itself))
+        say(_takes(line, steps, measures_itself=there.here))
         if not dry_run:
             steps = _told(steps_of(branch, wanted, measured), len(wanted) - 1)
     if as_json:
@@ -135,8 +132,8 @@ def _told(steps: Iterator[Step], count: int) -> list[Step]:
 def steps_of(
     branch: LibraryBranch, commits: list[LineCommit], ask: Callable[[list[str]], NeighboursView]
 ) -> Iterator[Step]:
-    """Each commit with the one before it that builds, as far as that is known: one that waits is expected to. The last
-    is one whose run is held up, if there is such: what it is compared with, and what comes after it, is not known."""
+    """Each commit with the one before it that builds, as far as that is known: one that waits is expected to.
+    Ends with one whose run is held up: until that is resumed, nobody knows what the next is to be compared with."""
     base: str | None = commits[0].hash
     for commit in commits[1:]:
         view = ask([*([base] if base else []), commit.hash])

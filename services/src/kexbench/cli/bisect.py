@@ -10,15 +10,12 @@ from typing import Annotated
 import typer
 
 from kexbench.api.bisection_models import BisectionWanted
-from kexbench.cli.bisections import begin_and_follow, search_here
+from kexbench.cli.bisections import search
 from kexbench.cli.compare import Cases, SpecMatrix
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import cluster_url
 from kexbench.cli.references import typed_reference
 from kexbench.domain.kits import SubjectRef
 from kexbench.pipeline import read_spec
-from kexbench.service import lasting_service
-from kexbench.settings import Settings
 
 
 def bisect(
@@ -76,9 +73,7 @@ def bisect(
         builds=builds,
         anew=anew,
     )
-    settings = Settings()
-    elsewhere = queued or cluster_url(settings) is not None or lasting_service(settings) is not None
-    raise typer.Exit((begin_and_follow if elsewhere else search_here)(wanted, as_json=as_json))
+    raise typer.Exit(search(wanted, lasting=queued, as_json=as_json))
 
 
 def _commit(library: str, repository: str, name: str) -> SubjectRef:

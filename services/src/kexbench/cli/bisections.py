@@ -1,9 +1,5 @@
 """`kexbench bisections`: those that a service sees to, of a cluster or of this machine; and following one."""
 
-import os
-import threading
-import time
-from contextlib import closing
 from typing import Annotated
 from urllib.parse import quote
 
@@ -20,17 +16,12 @@ from kexbench.api.bisection_models import (
 from kexbench.cli.bisect_words import print_answer
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import Api, reach_api
+from kexbench.cli.reaching import follow, reach_api, reach_queue
 from kexbench.client import ApiClient
 from kexbench.domain.runs import RunState
-from kexbench.runner.cpus import claim_cpus
-from kexbench.service import own_store
-from kexbench.settings import Settings
-from kexbench.wiring import Installation
 
 app = typer.Typer(help="Bisections that a service sees to: list, show, cancel, resume.", no_args_is_help=True)
 CANNOT_SAY = 4
-_POLL_S = 5.0
 _STATUS = {"found": 0, "cannot say": CANNOT_SAY}
 _ENDED = ("found", "cannot say", "not measured", "cancelled", "waiting")
 """Nothing more happens by itself."""
@@ -106,61 +97,20 @@ def resume(bisection_id: Id, as_json: AsJson = False) -> None:
     _control("resume", bisection_id, as_json=as_json)
 
 
-def begin_and_follow(wanted: BisectionWanted, *, as_json: bool) -> int:
-    """The exit status of a bisection that a service is asked for. Ctrl-C ends the following alone."""
-    with reach_api(lasting=True) as api:
-        begun = _begun(api, wanted)
-        say(f"kexbench bisections show {begun.bisection_id} --wait follows it again")
-        found = _followed(api, begun.bisection_id)
-    return _answered(found, as_json=as_json)
-
-
-def search_here(wanted: BisectionWanted, *, as_json: bool) -> int:
-    """The exit status of a bisection that this process sees to, as a service would. Ctrl-C ends it after the invocation
-    under way; the same question goes on from there."""
-    # Here, since whoever asks a service needs none of it.
-    from kexbench.measurer import Measurer  # noqa: PLC0415
-    from kexbench.service.serving import Service  # noqa: PLC0415
-
-    settings = Settings()
-    installation, cpus = Installation(settings), os.sched_getaffinity(0)
-    claim_cpus()  # before there is a thread: all that are made later keep off the measuring core as well
-    service = Service(installation, own_store(settings), settings.host, 0, lasting=False)
-    with service.background() as address, closing(ApiClient(address)) as api:
-        begun = _begun(api, wanted)
-        if begun.state in ("waiting", "cancelled"):
-            api.send("POST", f"/bisections/{begun.bisection_id}/resume")  # that it is asked for again says so
-        measurer = Measurer(
-            installation,
-            service.store,
-            say,
-            troubles=service.troubles,
-            cpus=cpus,
-            reading=service.reading,
-            only=begun.bisection_id,
-        )
-        thread = threading.Thread(target=measurer.work, name="measurer")
-        thread.start()
-        try:
-            found = _followed(api, begun.bisection_id)
-        except KeyboardInterrupt:
-            say("it ends after the invocation under way; asked again it goes on from there")
-            raise
-        finally:
-            measurer.end()
-            thread.join()
-    return _answered(found, as_json=as_json)
-
-
-def _begun(api: Api, wanted: BisectionWanted) -> BisectionSummary:
-    begun = BisectionSummary.model_validate_json(api.send("POST", "/bisections", wanted).content)
-    again = f" of {begun.asked_at:%Y-%m-%d %H:%M} UTC, --anew begins another" if begun.runs else ""
-    say(f"bisection {begun.bisection_id}{again}")
-    return begun
-
-
-def _answered(found: BisectionDetail, *, as_json: bool) -> int:
-    """Print what a bisection came to; the exit status of that."""
+def search(wanted: BisectionWanted, *, lasting: bool, as_json: bool) -> int:
+    """The exit status of a bisection, seen to by a service, or by this process where none runs unless it is to be a
+    `lasting` one."""
+    with reach_queue(lasting=lasting) as queue:
+        begun = queue.api.post(BisectionSummary, "/bisections", wanted)
+        bisection_id = begun.bisection_id
+        again = f" of {begun.asked_at:%Y-%m-%d %H:%M} UTC, --anew begins another" if begun.runs else ""
+        say(f"bisection {bisection_id}{again}")
+        if not queue.here:
+            say(f"kexbench bisections show {bisection_id} --wait follows it again")
+        elif begun.state in ("waiting", "cancelled"):
+            queue.api.send("POST", f"/bisections/{bisection_id}/resume")  # that it is asked for again says so
+        with queue.seen_to(bisection_id):
+            found = _followed(queue.api, bisection_id)
     if as_json and found.answer:
         print_json(found.answer.model_dump(mode="json"))
     else:
@@ -170,29 +120,19 @@ def _answered(found: BisectionDetail, *, as_json: bool) -> int:
 
 def _control(control: str, bisection_id: str, *, as_json: bool) -> None:
     with reach_api() as api:
-        answer = api.send("POST", f"/bisections/{quote(bisection_id, safe='')}/{control}")
-    summary = BisectionSummary.model_validate_json(answer.content)
+        summary = api.post(BisectionSummary, f"/bisections/{quote(bisection_id, safe='')}/{control}")
     if as_json:
         print_json(summary.model_dump(mode="json"))
     else:
         out.print(f"{summary.bisection_id}  {summary.state}  {summary.detail}".rstrip(), markup=False)
 
 
-def _asked(api: Api, bisection_id: str) -> BisectionDetail:
+def _asked(api: ApiClient, bisection_id: str) -> BisectionDetail:
     return api.get(BisectionDetail, f"/bisections/{quote(bisection_id, safe='')}")
 
 
-def _followed(api: Api, bisection_id: str) -> BisectionDetail:
-    told = set[str]()
-    while True:
-        found = _asked(api, bisection_id)
-        for line in progress_lines(found):
-            if line not in told:
-                say(line)
-                told.add(line)
-        if found.summary.state in _ENDED:
-            return found
-        time.sleep(_POLL_S)
+def _followed(api: ApiClient, bisection_id: str) -> BisectionDetail:
+    return follow(api, lambda: _asked(api, bisection_id), progress_lines, lambda found: found.summary.state in _ENDED)
 
 
 def progress_lines(found: BisectionDetail) -> list[str]:

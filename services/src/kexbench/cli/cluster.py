@@ -2,27 +2,23 @@
 `migrate`, which a cluster's installation begins with.
 """
 
-import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kexbench.api.calling import sign_role_token
 from kexbench.api.control_models import RunWanted
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import Api, on_this_machine, reach_api
-from kexbench.client import user_name
+from kexbench.cli.reaching import follow, on_this_machine, reach_api
+from kexbench.client import ApiClient, token_for
 from kexbench.domain.runs import RunState
 from kexbench.pipeline import read_spec
 from kexbench.service import ServiceUnavailable, lasting_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
-_POLL_S = 5.0
 Wait = Annotated[bool, typer.Option("--wait", help="Tell each change until the run has ended.")]
 RunId = Annotated[str, typer.Argument(help="As `kexbench submit` printed it.")]
 
@@ -48,8 +44,8 @@ def submit(
     text = read_spec(spec)
     with reach_api(lasting=True) as api:
         headers = {"Idempotency-Key": key} if key else {}
-        answer = api.send("POST", "/runs", RunWanted(spec_text=text, spec_file=str(spec)), headers)
-        _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
+        summary = api.post(RunSummary, "/runs", RunWanted(spec_text=text, spec_file=str(spec)), headers)
+        _tell(api, summary, wait=wait, as_json=as_json)
 
 
 def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
@@ -60,8 +56,8 @@ def cancel(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
         kexbench runs cancel 20260101-120000-0123abcd --wait
     """
     with reach_api() as api:
-        answer = api.send("POST", f"/runs/{run_id}/cancel")
-        _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json, wanted="cancelled")
+        summary = api.post(RunSummary, f"/runs/{run_id}/cancel")
+        _tell(api, summary, wait=wait, as_json=as_json, wanted="cancelled")
 
 
 def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
@@ -72,8 +68,8 @@ def resume(run_id: RunId, wait: Wait = False, as_json: AsJson = False) -> None:
         kexbench runs resume 20260101-120000-0123abcd
     """
     with reach_api() as api:
-        answer = api.send("POST", f"/runs/{run_id}/resume")
-        _tell(api, RunSummary.model_validate_json(answer.content), wait=wait, as_json=as_json)
+        summary = api.post(RunSummary, f"/runs/{run_id}/resume")
+        _tell(api, summary, wait=wait, as_json=as_json)
 
 
 def migrate() -> None:
@@ -84,7 +80,7 @@ def migrate() -> None:
 
 
 def _tell(
-    api: Api,
+    api: ApiClient,
     summary: RunSummary,
     *,
     wait: bool,
@@ -94,7 +90,7 @@ def _tell(
     """Print a run; with `wait` each change until it has ended, and whether it ended as it should. Where nobody sees to
     the queue, nothing is waited for."""
     if wait:
-        summary = followed(api, summary)
+        summary = followed(api, summary.run_id, seen_to=api.page is not None)
     if as_json:
         print_json(summary.model_dump(mode="json"))
     else:
@@ -108,19 +104,19 @@ def _tell(
         raise typer.Exit(1)
 
 
-def followed(api: Api, summary: RunSummary) -> RunSummary:
+def followed(api: ApiClient, run_id: str, *, seen_to: bool) -> RunSummary:
     """The run once it has ended, or as it stays where nobody sees to it."""
-    is_seen_to = api.page is not None
-    told = ""
-    while True:
-        stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
-        if (line := f"{summary.state}: {stored} {summary.detail}".rstrip()) != told:
-            say(line)
-            told = line
-        if not summary.state.is_open or not is_seen_to:
-            return summary
-        time.sleep(_POLL_S)
-        summary = api.get(RunDetail, f"/runs/{summary.run_id}").summary
+    return follow(
+        api,
+        lambda: api.get(RunDetail, f"/runs/{run_id}").summary,
+        lambda found: [_progress(found)],
+        lambda found: not (found.state.is_open and seen_to),
+    )
+
+
+def _progress(summary: RunSummary) -> str:
+    stored = f"{summary.invocations_stored} of {summary.invocations_planned} invocations"
+    return f"{summary.state}: {stored} {summary.detail}".rstrip()
 
 
 def token() -> None:
@@ -137,4 +133,4 @@ def token() -> None:
     address = lasting_service(settings)
     if address is None:
         raise ServiceUnavailable("no kexbench serve runs here: start it, then ask again")
-    out.print(sign_role_token(user_name(), "submitter", address.secret, now=datetime.now(UTC)), soft_wrap=True)
+    out.print(token_for(address, "submitter")(), soft_wrap=True)

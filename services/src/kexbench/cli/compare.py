@@ -95,7 +95,7 @@ def _floors(installation: Installation, done: Done, library: str) -> dict[str, f
     if done.end.undelivered or run.host is None:
         return {}
     asked = urlencode({"pool": run.plan.pools[0], "cpu_model": kind_of(run.host)})
-    with reach_service(installation) as address, closing(ApiClient(address)) as api:
+    with reach_service(installation) as address, closing(ApiClient.here(address)) as api:
         rows = api.get(Qualifications, f"/qualifications?{asked}").rows
     return {row.case.id: row.layout_floor for row in rows if row.library == library and row.layout_floor is not None}
 

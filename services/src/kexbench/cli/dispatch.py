@@ -12,8 +12,8 @@ from uuid import uuid4
 import typer
 
 from kexbench.cli.console import WithoutOrders, err
+from kexbench.client import ApiClient, token_in
 from kexbench.settings import Settings
-from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def dispatch(
     # Here, since the clients of Kubernetes, Argo and git take a second to import and other commands never need them.
     from kexbench import notifier  # noqa: PLC0415
     from kexbench.dispatcher.wiring import dispatcher_of  # noqa: PLC0415
-    from kexbench.watch.control import ApiControl  # noqa: PLC0415
     from kexbench.watch.wiring import announcer_of, watcher_of, watching  # noqa: PLC0415
 
     handler = logging.StreamHandler()
@@ -64,17 +63,13 @@ def dispatch(
     identity = f"{socket.gethostname()}-{uuid4()}"
     installation = Installation(settings)
     with (
-        dispatcher_of(settings, identity, lambda: datetime.now(UTC), patience_s=_PATIENCE_S) as (
-            dispatcher,
-            health,
-        ),
-        closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=_PATIENCE_S)) as api,
+        closing(ApiClient(settings.api_url, token_in(settings.token_file), patience_s=_PATIENCE_S)) as api,
+        dispatcher_of(settings, api, identity, lambda: datetime.now(UTC)) as (dispatcher, health),
     ):
-        control, outbox = ApiControl(api), notifier.ApiControl(api)
         if once:
-            with watcher_of(installation, control, _log.info) as watcher:
-                announcer = announcer_of(installation, control, _log.info)
-                sender = notifier.sender_of(installation, outbox, _log.info)
+            with watcher_of(installation, api, _log.info) as watcher:
+                announcer = announcer_of(installation, api, _log.info)
+                sender = notifier.sender_of(installation, api, _log.info)
                 answered = [dispatcher.once(), watcher.once(), announcer.once(), sender is None or sender.once()]
             raise typer.Exit(0 if all(answered) else 1)
         ending = Event()
@@ -82,8 +77,8 @@ def dispatch(
             signal.signal(name, lambda *_: ending.set())
         with (
             _served(health, settings.dispatcher_port),
-            watching(installation, control, _log.info),
-            notifier.notifying(installation, outbox, _log.info),
+            watching(installation, api, _log.info),
+            notifier.notifying(installation, api, _log.info),
         ):
             dispatcher.run(ending)
 

@@ -2,16 +2,13 @@
 
 import errno
 
-import httpx
-
-from kexbench.client import ApiError
+from kexbench.client import ApiError, Refused
 from kexbench.kits import KitError, KitErrors
 from kexbench.pipeline import RunGone, VersionMismatch
 from kexbench.planning.documents import DocumentError
 from kexbench.runner.results import DamagedFile
 from kexbench.service import ServiceUnavailable
 from kexbench.store.port import TRY_AGAIN, StoreError
-from kexbench.uplink import NoToken, Refused, Unreachable
 from kexbench.watch.source import SourceError
 
 EXPECTED = (
@@ -22,9 +19,6 @@ EXPECTED = (
     StoreError,
     ServiceUnavailable,
     ApiError,
-    Refused,
-    Unreachable,
-    NoToken,
     SourceError,
 )
 _ELSEWHERE = "set KEXBENCH_HOME and KEXBENCH_CACHE to folders that you may write to"
@@ -47,13 +41,13 @@ def words_of(error: Exception) -> list[str] | None:
     match error:
         case DocumentError():
             return _faults(error)
-        case httpx.TransportError():
-            return [f"the service does not answer: {error}"]
         case OSError(errno=int(number), strerror=str(reason)) if number in _OF_THE_DISK:
             where = f"{error.filename}: " if error.filename else ""
             return [f"{where}{reason}", f"  remedy: {_OF_THE_DISK[number]}"]
         case StoreError(remedy=str(remedy)) if remedy != TRY_AGAIN:
             return [str(error), f"  remedy: {remedy}"]
+        case Refused(detail=detail, remedy=str(remedy)):
+            return [detail, f"  remedy: {remedy}"]
         case KitErrors():
             return [str(each) for each in error.errors]
     return [str(error)] if isinstance(error, EXPECTED) else None

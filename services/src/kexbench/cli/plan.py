@@ -53,7 +53,7 @@ def _planned_there(spec: Path) -> tuple[Plan, DryRun]:
     """Ends the command with the spec's faults."""
     asked = DryRunRequest(spec_text=read_spec(spec), spec_file=str(spec), with_plan=True)
     with reach_api() as api:
-        view = DryRunView.model_validate_json(api.send("POST", "/dry-runs", asked).content)
+        view = api.post(DryRunView, "/dry-runs", asked)
     for fault in view.faults:
         err.print(str(fault), markup=False)
     if view.plan is None or view.dry_run is None:

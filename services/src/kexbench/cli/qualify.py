@@ -18,6 +18,7 @@ from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.cli.step_tables import case_text
 from kexbench.domain.cases import Case
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.libraries import LAYOUTS
 from kexbench.domain.pools import LOCAL
 from kexbench.domain.runs import Purpose, RunState
 from kexbench.planning.compose import Wish, spec_text
@@ -25,7 +26,6 @@ from kexbench.planning.spec import Matrix
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
-LIBRARIES = ("openssl", "gnutls")
 KINDS = (
     Matrix.model_validate({"protocol": ["TLSv1.2"], "keyExchange": ["RSA", "ECDHE-RSA"]}),
     Matrix.model_validate({"protocol": ["TLSv1.2"], "keyExchange": ["ECDHE-ECDSA"], "resumption": ["ticket"]}),
@@ -38,7 +38,9 @@ RELINKS = 5
 
 
 def qualify(
-    libraries: Annotated[list[str] | None, typer.Argument(help="Default: openssl gnutls.", show_default=False)] = None,
+    libraries: Annotated[
+        list[str] | None, typer.Argument(help=f"Default: {' '.join(LAYOUTS)}.", show_default=False)
+    ] = None,
     invocations: Annotated[int, typer.Option(min=12, max=1000, help="Of each case.")] = 40,
     group: Annotated[int, typer.Option(min=3, max=1000, help="Invocations of the comparisons to come.")] = 10,
     case: Annotated[list[str] | None, typer.Option("--case", metavar="GLOB", help="Only cases whose id fits.")] = None,
@@ -61,9 +63,9 @@ def qualify(
     """
     settings = Settings()
     cases = cases_for(KINDS, case or ())
-    for unknown in set(libraries or ()) - set(LIBRARIES):
-        raise typer.BadParameter(f"no relinks can be made of {unknown}; there are {', '.join(LIBRARIES)}")
-    wanted = libraries or LIBRARIES
+    for unknown in set(libraries or ()) - set(LAYOUTS):
+        raise typer.BadParameter(f"no relinks can be made of {unknown}; there are {', '.join(LAYOUTS)}")
+    wanted = libraries or list(LAYOUTS)
     if cluster_url(settings) is not None:
         if pool is None:
             raise typer.BadParameter("KEXBENCH_API_URL names a cluster: say --pool NAME with one of its pools")
@@ -95,9 +97,9 @@ def _measured_there(wishes: list[Wish]) -> int:
         begun = []
         for wish in wishes:
             body = RunWanted(spec_text=spec_text(wish), spec_file=wish.name, purpose="qualification")
-            begun.append(RunSummary.model_validate_json(api.send("POST", "/runs", body).content))
+            begun.append(api.post(RunSummary, "/runs", body))
             say(f"{wish.name}: run {begun[-1].run_id}, {api.page}{begun[-1].run_id}")
-        ended = [followed(api, summary) for summary in begun]
+        ended = [followed(api, summary.run_id, seen_to=True) for summary in begun]
     for summary in ended:
         if summary.state is not RunState.FINISHED:
             err.print(f"run {summary.run_id} {summary.state}: {summary.detail}", markup=False)

@@ -19,13 +19,9 @@ DETAIL_CHARACTERS = 600
 
 
 def measure_queued(installation: Installation, run_id: str) -> int:
-    """The exit status. Nothing is said of a run that is interrupted, since only who interrupted it knows why."""
+    """The exit status. A run that cannot be begun has failed, in words. Nothing is said of one that is interrupted,
+    since only who interrupted it knows why."""
     end_with_standard_input()
-    return measure_claimed(installation, run_id)
-
-
-def measure_claimed(installation: Installation, run_id: str) -> int:
-    """The exit status, for who measures the queue itself. A run that cannot be begun has failed, in words."""
     tell = partial(_tell, installation, run_id)
     try:
         done = measure(
@@ -63,4 +59,4 @@ def _tell(
             reason=reason,
             about=about,
         )
-        ApiClient(address).add_event(event)
+        ApiClient.of_run(address, run_id).add_event(event)

@@ -4,17 +4,17 @@ from urllib.parse import quote
 
 from kexbench.api.run_models import RunDetail
 from kexbench.cli.console import err, out
-from kexbench.cli.reaching import Api
 from kexbench.cli.step_tables import LEVEL_LEGEND, STEP_LEGEND, level_table, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines, reference_tables, swap_lines
+from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric
 
 
-def run_detail(api: Api, run_id: str, metric: Metric = Metric.CPU_NS) -> RunDetail:
+def run_detail(api: ApiClient, run_id: str, metric: Metric = Metric.CPU_NS) -> RunDetail:
     return api.get(RunDetail, f"/runs/{quote(run_id, safe='')}?metric={metric}")
 
 
-def print_report(api: Api, run_id: str) -> None:
+def print_report(api: ApiClient, run_id: str) -> None:
     detail = run_detail(api, run_id)
     steps, levels = step_tables(detail), level_table(detail)
     for table in [*steps, *([levels] if levels else [])]:

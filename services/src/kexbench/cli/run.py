@@ -9,13 +9,11 @@ from kexbench.cli.compose import Done, measure
 from kexbench.cli.console import ProgressReporter, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.queued import measure_queued
-from kexbench.cli.reaching import on_this_machine
+from kexbench.cli.reaching import on_this_machine, reach_api
 from kexbench.cli.report import print_report, run_detail
 from kexbench.cli.words import duration_words
-from kexbench.client import ApiClient
 from kexbench.execution.folder import RunFolder
 from kexbench.pipeline import known_run, read_plan, start_run
-from kexbench.service import reach_service
 from kexbench.settings import Settings
 from kexbench.wiring import Installation
 
@@ -45,7 +43,7 @@ def run(
     installation = Installation(on_this_machine("kexbench run measures on this machine", f"there it is {instead}"))
     done = _resumed(installation, resume) if resume else _started(installation, spec)
     if not done.end.undelivered:
-        _tell(installation, done.end.run.run_id, as_json)
+        _tell(done.end.run.run_id, as_json)
     raise typer.Exit(done.exit_status or (1 if done.end.undelivered else 0))
 
 
@@ -70,11 +68,10 @@ def _resumed(installation: Installation, run_id: str) -> Done:
     return measure(installation, f"run {run_id}", lambda _: folder)
 
 
-def _tell(installation: Installation, run_id: str, as_json: bool) -> None:
+def _tell(run_id: str, as_json: bool) -> None:
     """The results as stored."""
-    with reach_service(installation) as address:
-        client = ApiClient(address)
+    with reach_api() as api:
         if as_json:
-            print_json(run_detail(client, run_id).model_dump(mode="json"))
+            print_json(run_detail(api, run_id).model_dump(mode="json"))
         else:
-            print_report(client, run_id)
+            print_report(api, run_id)

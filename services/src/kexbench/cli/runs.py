@@ -8,11 +8,11 @@ from kexbench.api.run_models import RunPage
 from kexbench.cli import cluster
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
-from kexbench.cli.reaching import reach_api
+from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.cli.report import print_report, run_detail
 from kexbench.cli.tables import runs_table
-from kexbench.client import ApiClient
 from kexbench.domain.samples import Metric
+from kexbench.settings import Settings
 
 app = typer.Typer(help="Runs: list them, show one.", no_args_is_help=True)
 app.command("cancel")(cluster.cancel)
@@ -38,7 +38,8 @@ def list_runs(
     elif page.runs:
         out.print(runs_table(page.runs))
     else:
-        begin = "kexbench run bench-specs/quickstart.yaml" if isinstance(api, ApiClient) else "kexbench submit SPEC"
+        there = cluster_url(Settings()) is not None
+        begin = "kexbench submit SPEC" if there else "kexbench run bench-specs/quickstart.yaml"
         out.print(f"no runs yet: {begin}", markup=False)
 
 

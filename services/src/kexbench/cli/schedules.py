@@ -29,8 +29,7 @@ def add(
         kexbench schedules add nightly.yaml
     """
     with reach_api() as api:
-        answer = api.send("POST", "/schedules", Submission(spec_text=read_spec(spec), spec_file=str(spec)))
-    schedule = ScheduleView.model_validate_json(answer.content)
+        schedule = api.post(ScheduleView, "/schedules", Submission(spec_text=read_spec(spec), spec_file=str(spec)))
     if as_json:
         print_json(schedule.model_dump(mode="json"))
     else:

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Collection
-from datetime import UTC, datetime
+from contextlib import closing
 from typing import Annotated
 
 import typer
 
 from kexbench.cli.console import err, say
+from kexbench.client import ApiClient
 from kexbench.measurer import Measurer
 from kexbench.pipeline import deliver_leftovers
 from kexbench.runner.cpus import claim_cpus
@@ -59,15 +60,13 @@ def _run_here(installation: Installation, service: Service, cpus: Collection[int
     """With what measures, watches and notifies, which ends before the store is closed."""
     # Here, since git takes a moment to import and other commands never need it.
     from kexbench import notifier  # noqa: PLC0415
-    from kexbench.watch.control import OwnControl  # noqa: PLC0415
     from kexbench.watch.wiring import watching  # noqa: PLC0415
 
-    control = OwnControl(service.store, installation.supplies(service.store), service.doorbell)
-    outbox = notifier.OwnControl(service.store, service.channels, lambda: datetime.now(UTC))
     troubles = service.troubles
     with (
-        watching(installation, control, say, troubles),
-        notifier.notifying(installation, outbox, say, troubles),
+        closing(ApiClient.here(service.address, "dispatcher")) as api,
+        watching(installation, api, say, troubles),
+        notifier.notifying(installation, api, say, troubles),
     ):
         measurer = Measurer(installation, service.store, say, troubles=troubles, cpus=cpus, reading=service.reading)
         service.run(measurer)

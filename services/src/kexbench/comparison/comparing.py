@@ -127,18 +127,13 @@ def bridge_between(first: Numbers, second: Numbers) -> Bridge | None:
     None within a run, where the pairs themselves are better, and where the runs share nothing."""
     if first.run_id == second.run_id:
         return None
-    if share_a_sentinel(first, second):
+    if first.sentinel and second.sentinel and first.sentinel.kit_id == second.sentinel.kit_id:
         shared = [(first.sentinel, second.sentinel)]
     else:
         shared = [(first.others[kit_id], second.others[kit_id]) for kit_id in first.others if kit_id in second.others]
     known = [(one, other) for one, other in shared if one and other and _least(one, other) >= MIN_COMPARED_INVOCATIONS]
     best = max(known, key=lambda pair: (_least(*pair), pair[0].kit_id), default=None)
     return Bridge(best[0].name, best[0].batches, best[1].batches) if best else None
-
-
-def share_a_sentinel(first: Numbers, second: Numbers) -> bool:
-    """Whether two runs had the same sentinel in a case."""
-    return bool(first.sentinel and second.sentinel and first.sentinel.kit_id == second.sentinel.kit_id)
 
 
 def _least(first: Beside, second: Beside) -> int:

@@ -2,19 +2,16 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Disturbed, Negotiated, OutcomeKind
 from kexbench.domain.upgrades import CellVerdict, SideMove
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SubjectView(_Frozen):
+class SubjectView(Frozen):
     """A library at a version and build, as it was measured."""
 
     subject: str = Field(
@@ -31,7 +28,7 @@ class SubjectView(_Frozen):
     commit: LibraryCommit | None = Field(description="that it was built from; null where it is of no commit")
 
 
-class Estimate(_Frozen):
+class Estimate(Frozen):
     """A median over invocations with its 95% interval by order statistics."""
 
     value: float = Field(description="in the metric's unit, per handshake")
@@ -40,7 +37,7 @@ class Estimate(_Frozen):
     invocations: int
 
 
-class Change(_Frozen):
+class Change(Frozen):
     """The cost against another subject: a ratio of 1.02 is 2% more."""
 
     against: str = Field(description="the subject compared with")
@@ -61,7 +58,7 @@ class Change(_Frozen):
     server: SideMove | None = Field(None, description="the server's CPU time alone; only in a run's `cpu_ns`")
 
 
-class OutcomeView(_Frozen):
+class OutcomeView(Frozen):
     """Why there is no number."""
 
     kind: OutcomeKind | Disturbed = Field(
@@ -72,7 +69,7 @@ class OutcomeView(_Frozen):
     invocations: int = Field(description="in how many invocations")
 
 
-class Ratio(_Frozen):
+class Ratio(Frozen):
     """A ratio of costs with its 95% interval."""
 
     ratio: float
@@ -80,7 +77,7 @@ class Ratio(_Frozen):
     high: float
 
 
-class Cell(_Frozen):
+class Cell(Frozen):
     """One case of one subject: an estimate, or the outcome that explains its absence. With both, some
     invocations failed: of the same run, or of a newer one that gave no numbers."""
 

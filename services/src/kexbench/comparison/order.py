@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from kexbench.comparison.models import SubjectView
-from kexbench.domain.cases import Case, CpuFeatures
-from kexbench.domain.dimensions import KeyExchange, Protocol, Resumption
+from kexbench.domain.cases import Case, case_order
 from kexbench.store.port import OutcomeRow, SampleRow, SubjectRow
 
 
@@ -27,29 +26,6 @@ def cases_in_order(rows: Iterable[SampleRow | OutcomeRow]) -> list[Case]:
     """Each case once: by protocol, key exchange, then the numbers that a person would sort by; variations of a case
     stand behind it."""
     return sorted({row.case.case_id: row.case for row in rows}.values(), key=case_order)
-
-
-def case_order(case: Case) -> tuple[int | str, ...]:
-    return (
-        list(Protocol).index(case.protocol),
-        list(KeyExchange).index(case.key_exchange),
-        case.rsa_bits,
-        case.curve,
-        len(case.group),
-        case.group,
-        case.cipher,
-        list(CpuFeatures).index(case.cpu_features),
-        case.fips,
-        case.chain_length,
-        case.client_authentication,
-        case.ocsp_bytes,
-        case.hello_retry,
-        list(Resumption).index(case.resumption),
-        case.early_data_bytes,
-        case.anti_replay,
-        case.threads,
-        case.peer,
-    )
 
 
 def version_order(subject: SubjectRow) -> tuple[str, ...]:

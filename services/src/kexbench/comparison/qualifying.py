@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from kexbench.analysis.qualification import layout_floor
 from kexbench.analysis.rounds import Batches
+from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
@@ -33,7 +34,7 @@ def qualifying(store: Store, kind: HostKindRow, libraries: Collection[str] = ())
     runs = tuple(run_id for run_id, version in harness.items() if version == HARNESS_VERSION)
     by_cell: dict[tuple[str, str], dict[str, list[SampleRow]]] = defaultdict(lambda: defaultdict(list))
     for row in store.samples(replace(selection, runs=runs)) if runs else ():
-        if row.subject.library != "fake":  # made-up libraries have settings where others have variants
+        if row.subject.library not in MADE_UP:  # made-up libraries have settings where others have variants
             by_cell[row.subject.library, row.case.case_id][row.subject.source].append(row)
     for _, sources in sorted(by_cell.items()):
         for copied in _copies(sources):

@@ -26,10 +26,9 @@ from kexbench.comparison.comparing import (
     unlike,
     warnings_of,
 )
-from kexbench.comparison.order import case_order
 from kexbench.comparison.qualifying import layout_floors
 from kexbench.comparison.upgrade_ends import version_names
-from kexbench.domain.cases import Case
+from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, MissingCell, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT

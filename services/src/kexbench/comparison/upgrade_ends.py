@@ -8,11 +8,10 @@ from typing import cast
 
 from kexbench.comparison.order import version_order
 from kexbench.domain.kits import Library
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.store.port import MeasuredSubjectRow, SubjectRow
-
-TITLES: dict[Library, str] = {"openssl": "OpenSSL", "gnutls": "GnuTLS", "fake": "fake"}
 
 
 @dataclass(frozen=True)
@@ -91,19 +90,23 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
         version=version,
         source=subject.source,
         build_profile_label=subject.build_profile_label,
-        label=f"{TITLES[cast(Library, subject.library)]} {version}",
+        label=f"{LIBRARIES[subject.library].title} {version}",
     )
 
 
 def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
     """`3.0.19` and `3.5.7`; where both are of one version with their sources, `3.0.19 (debian/bookworm)`; where these
     are the same too, with their build profiles."""
-    names = [(subject_version(one), f"{subject_version(one)} ({one.source})") for one in (before, after)]
+    names = [(subject_version(one), version_and_source(one)) for one in (before, after)]
     for first, second in zip(*names, strict=True):
         if first != second:
             return first, second
     first, second = (f"{name[1]}, {one.build_profile_label}" for name, one in zip(names, (before, after), strict=True))
     return first, second
+
+
+def version_and_source(subject: SubjectRow) -> str:
+    return f"{subject_version(subject)} ({subject.source})"
 
 
 def subject_version(subject: SubjectRow) -> str:

@@ -1,25 +1,18 @@
 """What the dispatcher asks of the API: the port, and the API itself behind it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, get_args
-
-from pydantic import TypeAdapter
 
 from kexbench.api.bisection_models import LineTrouble
 from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
 from kexbench.api.queue_models import QueueView
+from kexbench.client import ApiClient
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.pools import Architecture
 from kexbench.domain.runs import Run, RunEvent
 from kexbench.execution.argo.decide import RunView
 from kexbench.execution.argo.workflows import WantedKit
-from kexbench.uplink import Refused, Unreachable, Uplink
-
-
-class ControlError(Exception):
-    """The API refused or could not be asked; the text says what to do."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Turn:
 
 
 class Control(Protocol):
-    """What the dispatcher asks of the API. All of it raises ControlError, and all of it can be repeated."""
+    """What the dispatcher asks of the API. All of it raises ApiError, and all of it can be repeated."""
 
     def open_runs(self) -> tuple[RunView, ...]:
         """Runs that were queued here and have not ended."""
@@ -48,7 +41,7 @@ class Control(Protocol):
         """Give the run its kits and material; it is `running` then."""
         ...
 
-    def record(self, run_id: str, event: RunEvent) -> None: ...
+    def record(self, event: RunEvent) -> None: ...
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         """How many of each job's invocations are stored, whatever their attempt, by the job's id."""
         ...
@@ -68,71 +61,45 @@ class Control(Protocol):
 
 
 class ApiControl:
-    """Implements Control. The uplink's patience is short: the dispatcher looks again anyway."""
+    """Implements Control. The client's patience is short: the dispatcher looks again anyway."""
 
-    def __init__(self, api: Uplink) -> None:
+    def __init__(self, api: ApiClient) -> None:
         self._api = api
         self._started: dict[str, Run] = {}
+        self.record = api.add_event
 
     def open_runs(self) -> tuple[RunView, ...]:
-        with _telling():
-            found = self._api.get(list[OpenRun], "/open-runs")
-            self._started = {one.run_id: self._run(one) for one in found if one.is_started}
-            return tuple(RunView.of(self._run(one), one.events) for one in found)
+        found = self._api.get(list[OpenRun], "/open-runs")
+        self._started = {one.run_id: self._run(one) for one in found if one.is_started}
+        return tuple(RunView.of(self._run(one), one.events) for one in found)
 
     def turns(self) -> tuple[Turn, ...]:
-        with _telling():
-            found = self._api.get(QueueView, "/queue").runs
-        return tuple(Turn(entry.run_id, entry.superseded_by) for entry in found)
+        return tuple(Turn(one.run_id, one.superseded_by) for one in self._api.get(QueueView, "/queue").runs)
 
     def _run(self, found: OpenRun) -> Run:
         """A started run is asked for once, for as long as it is open."""
-        return self._started.get(found.run_id) or self._api.get(Run, f"/open-runs/{found.run_id}")
+        return self._started.get(found.run_id) or self._api.queued_run(found.run_id)
 
     def known_kits(self, run_id: str) -> Mapping[WantedKit, str | None]:
-        with _telling():
-            found = self._api.get(KnownKits, f"/runs/{run_id}/kits")
+        found = self._api.get(KnownKits, f"/runs/{run_id}/kits")
         architecture = next(known for known in get_args(Architecture) if known == found.architecture)
         return {WantedKit(reference, architecture): kit_id for reference, kit_id in found.kits.items()}
 
     def start(self, run_id: str) -> None:
-        with _telling():
-            self._api.send("POST", f"/runs/{run_id}/start")
-
-    def record(self, run_id: str, event: RunEvent) -> None:
-        with _telling():
-            self._api.send("POST", f"/runs/{run_id}/events", event)
+        self._api.send("POST", f"/runs/{run_id}/start")
 
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
-        with _telling():
-            return self._api.get(dict[str, int], f"/runs/{run_id}/stored-by-job")
+        return self._api.get(dict[str, int], f"/runs/{run_id}/stored-by-job")
 
     def schedules(self) -> Mapping[str, str]:
-        with _telling():
-            found = self._api.get(list[ScheduleView], "/schedules")
-        return {schedule.name: schedule.cron for schedule in found}
+        return {schedule.name: schedule.cron for schedule in self._api.get(list[ScheduleView], "/schedules")}
 
     def advance_bisections(self) -> tuple[WantedLine, ...]:
-        with _telling():
-            answer = self._api.send("POST", "/bisections/advance")
-        return tuple(_WANTED.validate_json(answer.content))
+        return tuple(self._api.post(list[WantedLine], "/bisections/advance"))
 
     def give_up_line(self, wanted: WantedLine, reason: str) -> None:
         trouble = LineTrouble(series=wanted.series, reason=reason)
-        with _telling():
-            self._api.send("POST", f"/bisections/{wanted.bisection_id}/line-trouble", trouble)
+        self._api.send("POST", f"/bisections/{wanted.bisection_id}/line-trouble", trouble)
 
     def advance_alerts(self) -> None:
-        with _telling():
-            self._api.send("POST", "/alerts/advance")
-
-
-_WANTED = TypeAdapter(list[WantedLine])
-
-
-@contextmanager
-def _telling() -> Iterator[None]:
-    try:
-        yield
-    except (Refused, Unreachable) as error:
-        raise ControlError(f"the API: {error}") from error
+        self._api.send("POST", "/alerts/advance")

@@ -10,7 +10,8 @@ from datetime import datetime
 from threading import Event
 
 from kexbench.api.troubles import Troubles
-from kexbench.dispatcher.control import Control, ControlError, Turn
+from kexbench.client import ApiError
+from kexbench.dispatcher.control import Control, Turn
 from kexbench.dispatcher.health import Health
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.pools import Pool
@@ -27,7 +28,7 @@ LEASE = "kexbench-dispatcher"
 INTERVAL_S = 5.0
 LONGEST_WAIT_S = 60.0
 """Between two tries while the API or Kubernetes is away."""
-EXPECTED = (ClusterError, ControlError)
+EXPECTED = (ClusterError, ApiError)
 """What the API and Kubernetes say when they do not do what they are asked."""
 _log = logging.getLogger(__name__)
 
@@ -206,7 +207,7 @@ class Dispatcher:
                 self._cluster.stop(workflow)
             case Record():
                 event = RunEvent(run_id=run.run_id, at=self._clock(), **vars(action))
-                self._control.record(run.run_id, event)
+                self._control.record(event)
 
 
 def _parts(run_id: str) -> tuple[str, str]:

@@ -5,23 +5,22 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 
 from kexbench.api.troubles import Troubles
+from kexbench.client import ApiClient
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.health import Health
 from kexbench.dispatcher.loop import EXPECTED, Dispatcher
 from kexbench.execution.argo.lightkube_cluster import Accounts, LightkubeCluster
 from kexbench.execution.argo.pods import JobSettings
 from kexbench.settings import Settings
-from kexbench.uplink import Uplink
 from kexbench.wiring import Installation
 
 
 @contextmanager
 def dispatcher_of(
-    settings: Settings, identity: str, clock: Callable[[], datetime], *, patience_s: float
+    settings: Settings, api: ApiClient, identity: str, clock: Callable[[], datetime]
 ) -> Iterator[tuple[Dispatcher, Health]]:
     """`identity` is this process's. Raises ClusterError and, for wrong pools or wishes of the site, DocumentError."""
     assert settings.api_url
-    assert settings.token_file
     assert settings.runner_image
     assert settings.builder_image
     jobs = JobSettings(
@@ -37,10 +36,8 @@ def dispatcher_of(
     pools = Installation(settings).pools()
     lease_namespace, _, own_account = settings.dispatcher_service_account.partition(":")
     accounts = Accounts(of_jobs=settings.job_service_account, of_lease=own_account)
-    with (
-        closing(LightkubeCluster.connect(settings.cluster_namespace, lease_namespace, accounts=accounts)) as cluster,
-        closing(Uplink(settings.api_url, settings.token_file, lambda _: None, patience_s=patience_s)) as api,
-    ):
+    connected = LightkubeCluster.connect(settings.cluster_namespace, lease_namespace, accounts=accounts)
+    with closing(connected) as cluster:
         troubles = Troubles(clock, EXPECTED)
         health = Health(troubles)
         yield Dispatcher(ApiControl(api), cluster, pools, jobs, identity, clock, health, troubles), health

@@ -5,9 +5,10 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.upgrades import Move, Side
@@ -21,11 +22,7 @@ CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
 Said = TypeVar("Said")
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AlertRule(_Frozen):
+class AlertRule(Frozen):
     """What a spec says of its alerts."""
 
     relevant: float = Field(RELEVANT, description="smaller regressions are not told, as a share")
@@ -41,7 +38,7 @@ class AlertKind(StrEnum):
     """Something that should be measured no longer is."""
 
 
-class Cause(_Frozen):
+class Cause(Frozen):
     """What makes regressions one alert."""
 
     kind: AlertKind
@@ -54,7 +51,7 @@ class Cause(_Frozen):
         return content_hash([self.kind, self.library, self.before, self.after], length=16)
 
 
-class AlertCell(_Frozen):
+class AlertCell(Frozen):
     """One case on one host kind that costs more."""
 
     spec_name: str
@@ -66,7 +63,7 @@ class AlertCell(_Frozen):
     side: Side = Field(description="which side's CPU time moved")
 
 
-class Finding(_Frozen):
+class Finding(Frozen):
     """What one analysis found: of an upgrade what a confirming run showed, all of it from that run."""
 
     spec_names: tuple[str, ...]
@@ -135,7 +132,7 @@ _WITH_A_NOTE = {
 }
 
 
-class AlertEvent(_Frozen):
+class AlertEvent(Frozen):
     """One thing that happened to an alert. `number` counts them from 0; who adds one says which was the last that they
     saw, so that nobody overrules what they have not read."""
 
@@ -170,7 +167,7 @@ class AlertEvent(_Frozen):
         return self
 
 
-class Alert(_Frozen):
+class Alert(Frozen):
     """An alert as it is now."""
 
     alert_id: str

@@ -4,10 +4,11 @@ wants of it is a sequence of events. How far it is, its runs say."""
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.moments import Moment
 
@@ -16,11 +17,7 @@ Outcome = Literal["found", "cannot say", "not measured"]
 named; or because the ends gave no number."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class LineCommit(_Frozen):
+class LineCommit(Frozen):
     """What git tells of a commit of a line. `date` is when it was written, as in ISO 8601."""
 
     hash: str = Field(pattern=r"^[0-9a-f]{40}$")
@@ -29,14 +26,14 @@ class LineCommit(_Frozen):
     subject: str
 
 
-class Line(_Frozen):
+class Line(Frozen):
     """The commits from the good end to the bad one, both included, each the first parent of the next."""
 
     bisection_id: str
     commits: Annotated[tuple[LineCommit, ...], Field(min_length=1)]
 
 
-class Bisection(_Frozen):
+class Bisection(Frozen):
     """The facts: what was asked, and by whom."""
 
     bisection_id: str
@@ -70,7 +67,7 @@ class BisectionEventKind(StrEnum):
     ENDED = "ended"
 
 
-class BisectionEvent(_Frozen):
+class BisectionEvent(Frozen):
     """One thing that somebody wanted of a bisection, or that it came to."""
 
     bisection_id: str
@@ -81,7 +78,7 @@ class BisectionEvent(_Frozen):
     outcome: Outcome | None = Field(None, description="of `ended`")
 
 
-class CaseStep(_Frozen):
+class CaseStep(Frozen):
     """The cost of the bad end relative to the good one in one case, over all measurements."""
 
     case_id: str
@@ -103,12 +100,12 @@ class ToldCommit(LineCommit):
     fails: str | None = Field(description="why it cannot be measured")
 
 
-class End(_Frozen):
+class End(Frozen):
     name: str = Field(description="as somebody wrote it")
     hash: str
 
 
-class BisectionAnswer(_Frozen):
+class BisectionAnswer(Frozen):
     """What a bisection came to."""
 
     verdict: Literal["found", "cannot say"]
@@ -131,7 +128,7 @@ BisectionState = Literal["asked", "searching", "waiting", "cancelled", Outcome]
 """`asked`: its commits are looked for; `waiting`: for somebody to resume it."""
 
 
-class WantedLine(_Frozen):
+class WantedLine(Frozen):
     """The commits of a bisection are to be found, by who has git."""
 
     bisection_id: str

@@ -1,14 +1,34 @@
-"""A case: one point of the matrix. Its dimensions' values are in `dimensions`, its rules in `possible`."""
+"""A case: one point of the matrix. A field with a `Dimension` is that dimension's row: ids, labels, the order of cases,
+traits, the worker's words, matrices and filters follow from it. Values are in `dimensions`, rules in `possible`."""
 
 import re
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cpu_features import ENVIRONMENTS, CpuFeatures
-from kexbench.domain.dimensions import NOTHING, Cipher, KeyExchange, Method, Protocol, Resumption, is_custom_dh
-from kexbench.domain.kits import SubjectRef
+from kexbench.domain.dimensions import (
+    HYBRID_GROUPS,
+    KINDS,
+    ML_DSA_KEYS,
+    MLKEM_GROUPS,
+    NOTHING,
+    Cipher,
+    Dimension,
+    KeyExchange,
+    Kind,
+    Method,
+    Protocol,
+    Resumption,
+    is_custom_dh,
+    written,
+)
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.possible import impossible
 
 __all__ = ["NOTHING", "Case", "Cipher", "CpuFeatures", "KeyExchange", "Protocol", "Resumption", "impossible"]
@@ -25,12 +45,32 @@ _RESUMED = {
     Resumption.PSK: "resumed with PSK",
     Resumption.PSK_DHE: "resumed with PSK and key share",
 }
+_PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
-class Case(BaseModel):
+def parse_peer(peer: str) -> tuple[str, SubjectRef]:
+    """`server:openssl@system` as the role that the peer plays and the subject that plays it. Raises ValueError."""
+    role, _, reference = peer.partition(":")
+    if role not in ("client", "server"):
+        raise ValueError(f"{peer!r} is no peer; peers look like server:openssl@system or client:gnutls@debian/trixie")
+    return role, SubjectRef.parse(reference)
+
+
+def _known_peer(peer: str) -> str:
+    if peer != NOTHING:
+        parse_peer(peer)
+    return peer
+
+
+def _peer_part(peer: str) -> str:
+    """`server-openssl-debian-trixie`; a hash goes behind where characters that say something are lost."""
+    plain = re.sub(r"[^a-z0-9.]+", "-", peer.lower())
+    lossless = re.fullmatch(r"[a-z0-9.:@/]+", peer)
+    return plain if lossless else f"{plain}-{content_hash(peer, length=6)}"
+
+
+class Case(Frozen):
     """One handshake to measure. Construct only possible ones: see `impossible`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     protocol: Protocol
     key_exchange: KeyExchange
@@ -38,24 +78,60 @@ class Case(BaseModel):
     group: str = Field(NOTHING, description="key exchange group, or - with key exchange RSA and default settings")
     rsa_bits: int = Field(0, ge=0, le=16_384, description="size of the certificate's RSA key in bits, or 0")
     curve: str = Field(NOTHING, description="curve of the certificate's EC key, or -")
-    chain_length: int = Field(1, ge=1, le=CHAIN_MAX, description="certificates that the server sends")
-    client_authentication: bool = Field(False, description="the client shows a certificate as well")
-    resumption: Resumption = Resumption.NONE
-    early_data_bytes: int = Field(0, ge=0, le=EARLY_DATA_MAX, description="application data in the first flight")
-    anti_replay: bool = Field(False, description="the server refuses early data that it may have seen before")
-    hello_retry: bool = Field(False, description="the client's key share is of a group the server doesn't take")
-    ocsp_bytes: int = Field(0, ge=0, le=OCSP_MAX, description="size of the stapled OCSP response, or 0")
-    fips: bool = Field(False, description="OpenSSL's FIPS provider and nothing that is not approved")
-    threads: int = Field(1, ge=1, le=THREADS_MAX, description="that share one context")
-    cpu_features: CpuFeatures = Field(CpuFeatures.NATIVE, description="what the library may use of the CPU")
-    peer: str = Field(
-        NOTHING, description="the other side: server: or client: with a subject, or - where both are the subject"
+    # From here on a field is a dimension's row; ids and labels name them in this order, so a new one goes last.
+    chain_length: Annotated[
+        int, Dimension("chain", "chain-{}", "chain of {}", "a chain of {} certificates", rank=2)
+    ] = Field(1, ge=1, le=CHAIN_MAX, description="certificates that the server sends")
+    client_authentication: Annotated[
+        bool, Dimension("client authentication", "client-auth", "client certificate", "a client certificate", rank=3)
+    ] = Field(False, description="whether the client shows a certificate too")
+    resumption: Annotated[
+        Resumption, Dimension("resumption", "{}", _RESUMED.__getitem__, None, rank=6, kind="resumption")
+    ] = Field(Resumption.NONE, description="how a session is resumed")
+    early_data_bytes: Annotated[
+        int,
+        Dimension("early data", "early-{}", "early data of {:,} bytes", "early data", rank=7, kind="resumption"),
+    ] = Field(0, ge=0, le=EARLY_DATA_MAX, description="application data in the client's first flight")
+    anti_replay: Annotated[
+        bool, Dimension("anti-replay", "anti-replay", "anti-replay", "anti-replay", rank=8, kind="resumption")
+    ] = Field(False, description="whether the server refuses early data that it may have seen before")
+    hello_retry: Annotated[
+        bool, Dimension("hello retry", "hello-retry", "HelloRetryRequest", "a HelloRetryRequest", rank=5)
+    ] = Field(False, description="whether the server has to ask for another key share")
+    ocsp_bytes: Annotated[
+        int,
+        Dimension("OCSP", "ocsp-{}", "OCSP response of {:,} bytes", "a stapled OCSP response", rank=4, in_setup=False),
+    ] = Field(0, ge=0, le=OCSP_MAX, description="size of the stapled OCSP response, or 0 for none")
+    fips: Annotated[bool, Dimension("FIPS", "fips", "FIPS", "FIPS", rank=1)] = Field(
+        False, description="whether OpenSSL's FIPS provider does everything, with nothing that is not approved"
+    )
+    threads: Annotated[
+        int, Dimension("several threads", "threads-{}", "{} threads", "several threads", rank=9, kind="threads")
+    ] = Field(1, ge=1, le=THREADS_MAX, description="threads that share one context")
+    cpu_features: Annotated[
+        CpuFeatures,
+        Dimension("CPU features", "cpu-{}", "CPU features {}", "CPU features {}", rank=0, in_setup=False),
+    ] = Field(CpuFeatures.NATIVE, description="what the library may use of the CPU")
+    peer: Annotated[
+        str,
+        AfterValidator(_known_peer),
+        Dimension(
+            "peer",
+            _peer_part,
+            lambda peer: f"against {peer.replace(':', ' ')}",
+            lambda peer: f"the other side {peer.replace(':', ' ', 1)}",
+            rank=10,
+            kind="peers",
+            in_setup=False,
+        ),
+    ] = Field(
+        NOTHING,
+        description="the other side: server: or client: with a subject, or - where both are the subject",
+        json_schema_extra={"pattern": _PEER},
     )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.peer != NOTHING:
-            parse_peer(self.peer)
         if reason := impossible(self):
             raise ValueError(reason)
         return self
@@ -64,8 +140,8 @@ class Case(BaseModel):
     def case_id(self) -> str:
         """A readable identity that is safe in a URL: `tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm`."""
         key = self.key_name if self.rsa_bits or self.curve != NOTHING else NOTHING
-        parts = [self.protocol, self.key_exchange, key, self.group, self.cipher, *_id_parts(self)]
-        return "_".join(part for part in parts if part != NOTHING).lower()
+        parts = [part for part in (self.protocol, self.key_exchange, key, self.group, self.cipher) if part != NOTHING]
+        return "_".join([*parts, *(written(row.id, value) for row, value in varied(self))]).lower()
 
     @property
     def label(self) -> str:
@@ -80,7 +156,7 @@ class Case(BaseModel):
             "Default settings" if defaults else first,
             *(part for part in (key, self.group) if part != NOTHING),
             *([] if self.cipher is usual else [f"cipher {self.cipher}" if self.cipher == NOTHING else self.cipher]),
-            *_label_parts(self),
+            *(written(row.label, value) for row, value in varied(self)),
         ]
         return ", ".join(parts)
 
@@ -126,71 +202,38 @@ class Case(BaseModel):
 
     def setup_fields(self) -> dict[str, str]:
         """The words of the worker's `setup` request that follow from the case: all but `id` and the files."""
-        written = {
-            "protocol": self.protocol,
-            "key_exchange": self.key_exchange,
-            "cipher": self.cipher,
-            "group": self.group,
-            "rsa_bits": self.rsa_bits,
-            "curve": self.curve,
-            "chain_length": self.chain_length,
-            "client_authentication": self.client_authentication,
-            "resumption": self.resumption,
-            "early_data_bytes": self.early_data_bytes,
-            "anti_replay": self.anti_replay,
-            "hello_retry": self.hello_retry,
-            "fips": self.fips,
-            "threads": self.threads,
-            "roles": self.roles,
-        }
-        return {key: ("no", "yes")[value] if isinstance(value, bool) else str(value) for key, value in written.items()}
+        told = {name: getattr(self, name) for name in Case.model_fields if name not in _NOT_IN_SETUP}
+        words = {name: ("no", "yes")[value] if isinstance(value, bool) else str(value) for name, value in told.items()}
+        return {**words, "roles": self.roles}
 
 
-def parse_peer(peer: str) -> tuple[str, SubjectRef]:
-    """`server:openssl@system` as the role that the peer plays and the subject that plays it. Raises ValueError."""
-    role, _, reference = peer.partition(":")
-    if role not in ("client", "server"):
-        raise ValueError(f"{peer!r} is no peer; peers look like server:openssl@system or client:gnutls@debian/trixie")
-    return role, SubjectRef.parse(reference)
+DIMENSIONS: Mapping[str, Dimension] = {
+    name: row for name, field in Case.model_fields.items() for row in field.metadata if isinstance(row, Dimension)
+}
+"""By field the rows of the dimensions that vary beyond FIRST_FIELDS."""
+_DEFAULTS = {name: Case.model_fields[name].default for name in DIMENSIONS}
+_NOT_IN_SETUP = frozenset(name for name, row in DIMENSIONS.items() if not row.in_setup)
+_BY_RANK = sorted(DIMENSIONS, key=lambda name: DIMENSIONS[name].rank)
 
 
-def _id_parts(case: Case) -> list[str]:
-    """What differs from the defaults, in a fixed order."""
-    parts = {
-        f"chain-{case.chain_length}": case.chain_length > 1,
-        "client-auth": case.client_authentication,
-        str(case.resumption): case.resumption is not Resumption.NONE,
-        f"early-{case.early_data_bytes}": case.early_data_bytes > 0,
-        "anti-replay": case.anti_replay,
-        "hello-retry": case.hello_retry,
-        f"ocsp-{case.ocsp_bytes}": case.ocsp_bytes > 0,
-        "fips": case.fips,
-        f"threads-{case.threads}": case.threads > 1,
-        f"cpu-{case.cpu_features}": case.cpu_features is not CpuFeatures.NATIVE,
-    }
-    peer = [_peer_part(case.peer)] if case.peer != NOTHING else []
-    return [*(part for part, differs in parts.items() if differs), *peer]
+def varied(case: Case) -> Iterator[tuple[Dimension, Any]]:
+    """The dimensions in which a case differs from the defaults, each with its value."""
+    for name, row in DIMENSIONS.items():
+        if (value := getattr(case, name)) != _DEFAULTS[name]:
+            yield row, value
 
 
-def _label_parts(case: Case) -> list[str]:
-    parts = {
-        f"chain of {case.chain_length}": case.chain_length > 1,
-        "client certificate": case.client_authentication,
-        _RESUMED.get(case.resumption, ""): case.resumption is not Resumption.NONE,
-        f"early data of {case.early_data_bytes:,} bytes": case.early_data_bytes > 0,
-        "anti-replay": case.anti_replay,
-        "HelloRetryRequest": case.hello_retry,
-        f"OCSP response of {case.ocsp_bytes:,} bytes": case.ocsp_bytes > 0,
-        "FIPS": case.fips,
-        f"{case.threads} threads": case.threads > 1,
-        f"CPU features {case.cpu_features}": case.cpu_features is not CpuFeatures.NATIVE,
-        f"against {' '.join(case.peer.split(':'))}": case.peer != NOTHING,
-    }
-    return [part for part, differs in parts.items() if differs]
+def kinds_of(case: Case) -> list[Kind]:
+    """What a case is offered under where people filter by its kind."""
+    kinds = {row.kind for row, _ in varied(case)}
+    if case.group in (*HYBRID_GROUPS, *MLKEM_GROUPS) or case.key_exchange.key in ML_DSA_KEYS:
+        kinds.add("post-quantum")
+    return [kind for kind in KINDS if kind in kinds] or ["plain"]
 
 
-def _peer_part(peer: str) -> str:
-    """`server-openssl-debian-trixie`; a hash goes behind where characters that say something are lost."""
-    plain = re.sub(r"[^a-z0-9.]+", "-", peer.lower())
-    lossless = re.fullmatch(r"[a-z0-9.:@/]+", peer)
-    return plain if lossless else f"{plain}-{content_hash(peer, length=6)}"
+def case_order(case: Case) -> tuple[int | str, ...]:
+    """Sorts cases by protocol, key exchange, then the numbers that a person would sort by; variations of a case stand
+    behind it, and what is listed in an enum is in its order."""
+    first = [getattr(case, name) for name in ("protocol", "key_exchange", "rsa_bits", "curve")]
+    values = [*first, len(case.group), case.group, case.cipher, *(getattr(case, name) for name in _BY_RANK)]
+    return tuple(list(type(value)).index(value) if isinstance(value, Enum) else value for value in values)

@@ -3,8 +3,9 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 from kexbench.domain.numbers import Count, Finite
 from kexbench.domain.repositories import RepositoryName
@@ -19,16 +20,12 @@ SpecPath = Annotated[str, Field(min_length=1, max_length=PATH_MAX)]
 _PULL_REQUEST = "pull request "
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 def branch_of(pull_request: int) -> str:
     """What stands for the branch of a pull request's head. No branch can be called so: git allows no spaces."""
     return f"{_PULL_REQUEST}{pull_request}"
 
 
-class Commit(_Frozen):
+class Commit(Frozen):
     """A commit on a branch of a watched repository, or the head of a pull request there."""
 
     repository: RepositoryName
@@ -52,7 +49,7 @@ class Reason(StrEnum):
     LIBRARY = "library"
 
 
-class DryRun(_Frozen):
+class DryRun(Frozen):
     """A spec planned and not measured: what its run would be, if it were queued now."""
 
     cases: Count
@@ -68,7 +65,7 @@ class DryRun(_Frozen):
     )
 
 
-class SpecFault(_Frozen):
+class SpecFault(Frozen):
     """What is wrong at a place of a file, with the remedy."""
 
     file: str = Field(description="empty of faults that earlier releases stored: their text names the place")
@@ -86,7 +83,7 @@ class SpecFault(_Frozen):
         return {"file": "", "line": 1, "column": 1, "text": data} if isinstance(data, str) else data
 
 
-class Check(_Frozen):
+class Check(Frozen):
     """What became of one spec of a commit: a run, a dry run, or faults that say why there is neither."""
 
     path: SpecPath
@@ -96,7 +93,7 @@ class Check(_Frozen):
     dry_run: DryRun | None = None
 
 
-class HandledCommit(_Frozen):
+class HandledCommit(Frozen):
     """A commit that needs no more looking at; the newest of a branch is how far it was looked through."""
 
     commit: Commit

@@ -8,14 +8,15 @@ compare then.
 import re
 from collections.abc import Iterable, Mapping
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.versions import upstream_version
 
 COMPILER = "compiler"
 _PACKAGES = {
-    "nettle": re.compile(r"nettle|libnettle\d+(?:t64)?"),
-    "gmp": re.compile(r"gmp|libgmp\d+(?:t64)?"),
+    **{name: pattern for row in LIBRARIES.values() for name, pattern in row.components.items()},
     "libc": re.compile(r"glibc|libc6"),
     "zlib": re.compile(r"zlib|zlib1g"),
 }
@@ -24,14 +25,12 @@ _NOT_KNOWN = frozenset({"distribution", "unknown", "none", ""})
 """What a build profile says of a compiler that nobody knows. Debian strips its name from libraries."""
 
 
-class ComponentChange(BaseModel):
+class ComponentChange(Frozen):
     """A component that is of another version after a step."""
 
     component: str = Field(examples=["nettle"])
     before: str = Field(description="its version", examples=["3.8.1"])
     after: str = Field(examples=["3.10.1"])
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @property
     def words(self) -> str:

@@ -1,11 +1,47 @@
-"""The values of a case's dimensions: the words of the worker's protocol, written here and nowhere else in Python."""
+"""The values of a case's dimensions, as the words of the worker's protocol, and what a row says of a dimension."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 NOTHING = "-"
 """The value of a dimension that a case does not have, the same word as in the worker's protocol."""
+Kind = Literal["plain", "resumption", "post-quantum", "threads", "peers", "other"]
+KINDS: dict[Kind, str] = {
+    "plain": "Plain handshakes only",
+    "resumption": "Resumption",
+    "post-quantum": "Post-quantum",
+    "threads": "Threads",
+    "peers": "Two libraries",
+    "other": "Other variations",
+}
+"""What pages filter cases by, with titles. A case can be of several kinds; a plain one is of no other."""
+Form = str | Callable[[Any], str]
+"""How a value is written: a format string, or a function where that is not enough."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What is said of a case whose value in this dimension is not the default. Stands beside the field's type, limits,
+    default and description, which are the rest of the row."""
+
+    name: str
+    id: Form
+    """The part of the case id. Once measured it must not change: stored rows and links have it."""
+    label: Form
+    trait: Form | None
+    """What cells share, as in `what they share is …`; None where `analysis.traits` says it itself."""
+    rank: int
+    """Cases are sorted by the dimension of the lowest rank first."""
+    kind: Kind = "other"
+    in_setup: bool = True
+    """Whether the worker's `setup` request has the value as a word."""
+
+
+def written(form: Form, value: Any) -> str:
+    return form.format(value) if isinstance(form, str) else form(value)
 
 
 class Protocol(StrEnum):

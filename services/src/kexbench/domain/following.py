@@ -1,19 +1,16 @@
 """Branches of libraries that specs follow: how far each was looked through, and what was asked for."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.commits import CommitHash, SpecFault, SpecPath
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.numbers import Count
 from kexbench.domain.repositories import RepositoryName
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class LibraryBranch(_Frozen):
+class LibraryBranch(Frozen):
     """A branch of a library's git repository."""
 
     library: Library
@@ -25,7 +22,7 @@ class LibraryBranch(_Frozen):
         return f"{self.library}@git:{self.address}#{commit}"
 
 
-class Following(_Frozen):
+class Following(Frozen):
     """A spec in a watched repository that follows a branch of a library."""
 
     repository: RepositoryName
@@ -33,7 +30,7 @@ class Following(_Frozen):
     branch: LibraryBranch
 
 
-class AskedCommit(_Frozen):
+class AskedCommit(Frozen):
     """A commit of the library whose run was asked for, and the commit beside which it is measured."""
 
     commit: CommitHash
@@ -41,7 +38,7 @@ class AskedCommit(_Frozen):
     run_id: str
 
 
-class FollowedCommit(_Frozen):
+class FollowedCommit(Frozen):
     """How far a branch was looked through; the newest of a following counts."""
 
     following: Following

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
+
+from kexbench.domain.frozen import Frozen
 
 Kind = Literal["github", "gitlab", "gitea", "none"]
 _PUBLIC = {"github": "https://api.github.com", "gitlab": "https://gitlab.com/api/v4"}
@@ -13,10 +15,8 @@ _ENDS = {"github": "/api/v3", "gitlab": "/api/v4", "gitea": "/api/v1"}
 _PART = r"[A-Za-z0-9_.-]+"
 
 
-class ForgeConfig(BaseModel):
+class ForgeConfig(Frozen):
     """`none`: a repository that no forge is asked about; the rest is left out then."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind
     url: str | None = Field(None, description="of its API; default: that of github.com or gitlab.com")

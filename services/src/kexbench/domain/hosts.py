@@ -3,16 +3,15 @@
 from collections.abc import Collection, Iterable
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.numbers import Count, Finite, Large
 
 
-class HostFacts(BaseModel):
+class HostFacts(Frozen):
     """What was recorded of a machine. An unknown fact is None, never a guess."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     cpu_model: str = Field(description="its name; of an Arm core without a known one, implementer and part")
     architecture: str
@@ -107,10 +106,8 @@ IDLE_SIBLING = 0.05
 """Of the time: what the kernel does on a CPU that nobody uses stays far below."""
 
 
-class HostLoad(BaseModel):
+class HostLoad(Frozen):
     """How busy the machine was during an invocation; shares are of all CPU time in between."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     load_average_1m: Finite
     steal_share: Finite | None = Field(

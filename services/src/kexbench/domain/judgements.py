@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.moments import Moment
 from kexbench.domain.upgrades import Move, UpgradeEnd
@@ -14,11 +15,7 @@ UpgradeOutcome = Literal["quiet", "confirming", "confirmed", "not confirmed", "c
 `cannot confirm` the detail says why; somebody may resume the run."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class JudgedUpgrade(_Frozen):
+class JudgedUpgrade(Frozen):
     """Two neighbouring versions that a run measured, over all its cases and host kinds."""
 
     library: Library
@@ -50,7 +47,7 @@ def upgrade_key(library: str, before: str, after: str) -> str:
     return content_hash([library, before, after])
 
 
-class HostMoved(_Frozen):
+class HostMoved(Frozen):
     """A host kind whose sentinel moved since an earlier run: the machine's doing, and no library's."""
 
     pool: str
@@ -61,7 +58,7 @@ class HostMoved(_Frozen):
     since: Moment
 
 
-class Judgement(_Frozen):
+class Judgement(Frozen):
     """One for each ended run whose spec has a rule; of several the newest counts."""
 
     run_id: str
@@ -77,7 +74,7 @@ class Judgement(_Frozen):
         return tuple(one.confirmation_run for one in self.upgrades if one.waits and one.confirmation_run)
 
 
-class ReplayedUpgrade(_Frozen):
+class ReplayedUpgrade(Frozen):
     """What a rule says of an upgrade that is stored."""
 
     run_id: str = Field(description="the newest that measured both versions")

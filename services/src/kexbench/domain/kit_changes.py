@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.probes import DEFAULTS, DefaultHandshake, Feature, KitProbe
 
@@ -12,11 +13,7 @@ BYTES_TOLERANCE = 3
 """ECDSA signatures vary in length by two bytes, the certificate's and the handshake's mean."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Change(_Frozen):
+class Change(Frozen):
     """One thing that is not alike. Null is what one of the two doesn't have."""
 
     what: str
@@ -36,7 +33,7 @@ class DefaultChange(Change):
         return f"{names.get(self.case_id, self.case_id)}: {self.what}"
 
 
-class SetupCost(_Frozen):
+class SetupCost(Frozen):
     """What setting a case up takes, from one probe of each kit: a hint, and no benchmark."""
 
     case_id: str
@@ -45,7 +42,7 @@ class SetupCost(_Frozen):
     ratio: float
 
 
-class ProbeChanges(_Frozen):
+class ProbeChanges(Frozen):
     """What one probe found and the other did not."""
 
     gained: tuple[Feature, ...] = Field(description="supported after, and not before; as found after")
@@ -64,7 +61,7 @@ class ProbeChanges(_Frozen):
         )
 
 
-class KitChanges(_Frozen):
+class KitChanges(Frozen):
     """Two kits side by side. `probe` is null where one of them has no probe."""
 
     before: str = Field(description="kit id")

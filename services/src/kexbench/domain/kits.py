@@ -4,16 +4,18 @@ import re
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.components import components_of
+from kexbench.domain.frozen import Frozen
+from kexbench.domain.libraries import LIBRARIES, MADE_UP, Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.variants import Variant, split_variant
 from kexbench.domain.versions import commit_key, version_key
 
-Library = Literal["openssl", "gnutls", "fake"]
-LIBRARIES: tuple[Library, ...] = ("openssl", "gnutls", "fake")
+__all__ = ["Library"]
+
 KIT_PLACEHOLDER = "{kit}"
 """Stands in a manifest's environment for the folder the kit lies in."""
 
@@ -37,11 +39,7 @@ SOURCE_PATTERN = (
 address, `#`, and what is meant of it. Never `..` as a part of a path, a blank or an empty part."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class BuildProfile(_Frozen):
+class BuildProfile(Frozen):
     """How a kit was made. Series of different profiles never join: relinking alone moves timings."""
 
     provider: str = Field(description="where the binaries or their sources are from, such as debian or crate")
@@ -63,7 +61,7 @@ class BuildProfile(_Frozen):
         return " ".join([self.provider, self.linkage, *own, self.architecture])
 
 
-class SubjectRef(_Frozen):
+class SubjectRef(Frozen):
     """A library from a source, as people write it: `openssl@system`, `openssl@debian/trixie+burn=3000`, `fake@1.0`."""
 
     library: Library
@@ -102,7 +100,7 @@ class SubjectRef(_Frozen):
 
     @property
     def _split(self) -> tuple[str, Variant]:
-        return (self.source, Variant()) if self.library == "fake" else split_variant(self.source)
+        return (self.source, Variant()) if self.library in MADE_UP else split_variant(self.source)
 
     def __str__(self) -> str:
         return f"{self.library}@{self.source}"
@@ -111,6 +109,7 @@ class SubjectRef(_Frozen):
 _EXAMPLES = {
     "tarball:": "a tarball is an absolute path or an address with its SHA-256, as in tarball:/src/a.tar.gz#sha256=…",
     "git:": "a repository is an absolute path or an address with a ref, as in git:/src/openssl#master",
+    "prefix:": "a prefix is an absolute path of letters, digits and ._+=~@- such as prefix:/opt/openssl",
 }
 
 
@@ -121,17 +120,12 @@ def _check_source(library: str, source: str) -> None:
         for kind, example in _EXAMPLES.items():
             if source.startswith(kind):
                 raise ValueError(f"{source!r} is not a source; {example}")
-        if source.startswith("prefix:"):
-            raise ValueError(
-                f"{source!r} is not a source; a prefix is an absolute path of letters, digits and ._+=~@- "
-                "such as prefix:/opt/openssl"
-            )
         raise ValueError(f"{source!r} is not a source; sources look like system or debian/trixie")
-    if library != "fake":  # whose settings look like variants
+    if library not in MADE_UP:  # whose settings look like variants
         split_variant(source)
 
 
-class Package(_Frozen):
+class Package(Frozen):
     """What gave files to a kit: a distribution's package, or an archive of sources."""
 
     name: str
@@ -139,14 +133,14 @@ class Package(_Frozen):
     sha256: Sha256 | None = Field(description="of the file that was fetched; null when there was none to fetch")
 
 
-class Licence(_Frozen):
+class Licence(Frozen):
     """Under which licences a kit can be passed on, as SPDX expressions."""
 
     library: str
     bundled: dict[str, str] = Field({}, description="by file of the kit or package; what isn't known is left out")
 
 
-class Launch(_Frozen):
+class Launch(Frozen):
     """How to start a kit's worker: nothing of the caller's environment is to be added."""
 
     arguments: tuple[str, ...]
@@ -154,7 +148,7 @@ class Launch(_Frozen):
     folder: str = Field(description="the working directory; the kit's own paths are relative to it")
 
 
-class KitManifest(_Frozen):
+class KitManifest(Frozen):
     """All that decides what a kit measures. Equal contents have equal ids, wherever and whenever made."""
 
     format_version: Literal[1] = 1

@@ -1,8 +1,9 @@
 """Commits of a library's git repository, as kits that are built from them keep them."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.commits import CommitHash
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 
 SHORT_HASH = 7
@@ -10,9 +11,7 @@ SUBJECT_MAX = 500
 """Characters of a commit's first line."""
 
 
-class LibraryCommit(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class LibraryCommit(Frozen):
     hash: CommitHash
     committed_at: Moment = Field(description="when it came to its branch")
     authored_at: Moment = Field(description="when it was written")

@@ -1,15 +1,14 @@
 """What a case needs as files inside the folder of key material."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.cases import Case
 from kexbench.domain.dimensions import Key
+from kexbench.domain.frozen import Frozen
 
 
-class MaterialFiles(BaseModel):
+class MaterialFiles(Frozen):
     """Content-addressed file names; `-` for none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str = Field(description="PEM of the certificate's private key")
     certificate: str = Field(description="PEM of the certificate, and of its issuers' behind it")

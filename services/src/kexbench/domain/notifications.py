@@ -7,19 +7,16 @@ What was said is kept as it was written, and every try is kept beside it; what i
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from kexbench.domain.alerts import CHANNEL_NAME, AlertEvent, AlertKind
 from kexbench.domain.canonical import content_hash
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 
 SAID_MAX = 1000
 """Of what a channel answers."""
 ChannelName = Annotated[str, Field(pattern=CHANNEL_NAME)]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Happening(StrEnum):
@@ -53,7 +50,7 @@ def happening_of(event: AlertEvent) -> Happening:
     return Happening.STALE if is_stale else Happening(event.action)
 
 
-class ChannelRule(_Frozen):
+class ChannelRule(Frozen):
     """What is told at a channel, and when. Its address is a secret, which only the sender reads."""
 
     name: ChannelName
@@ -68,12 +65,12 @@ class ChannelRule(_Frozen):
         return self
 
 
-class Link(_Frozen):
+class Link(Frozen):
     text: str
     path: str = Field(description="of the pages, from their root")
 
 
-class Notification(_Frozen):
+class Notification(Frozen):
     """One thing that happened, as it is told at one channel. Its id follows from both, so that it is written once."""
 
     notification_id: str
@@ -99,7 +96,7 @@ class SendingState(StrEnum):
     FAILED = "failed"
 
 
-class Sending(_Frozen):
+class Sending(Frozen):
     """One try to send a message: one notification, or several together. Told twice, before and after, with the same
     moment."""
 

@@ -3,10 +3,11 @@
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.numbers import Count, Finite, Large
 
 HARNESS_VERSION = 3
@@ -28,11 +29,7 @@ class Isolation(StrEnum):
     BEST_EFFORT = "best-effort"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PlannedSubject(_Frozen):
+class PlannedSubject(Frozen):
     """A library from a source; its exact version is known once its kit is on the shelf."""
 
     library: str
@@ -44,14 +41,14 @@ class PlannedSubject(_Frozen):
         return f"{self.library}@{self.source}"
 
 
-class Skipped(_Frozen):
+class Skipped(Frozen):
     """A combination of the matrix that no library can perform."""
 
     combination: str
     reason: str
 
 
-class Measure(_Frozen):
+class Measure(Frozen):
     """How much is measured of each case."""
 
     invocations: Count
@@ -65,7 +62,7 @@ class Measure(_Frozen):
     )
 
 
-class Job(_Frozen):
+class Job(Frozen):
     """What one node runs in one go: a range of invocations of some cases, each case's subjects in blocks."""
 
     job_id: str
@@ -87,20 +84,20 @@ class Job(_Frozen):
         return range(first * blocks, (first + self.invocations) * blocks)
 
 
-class ReferenceRow(_Frozen):
+class ReferenceRow(Frozen):
     """A published figure beside which a case is set."""
 
     case_id: str
     rate: Finite = Field(gt=0, description="published handshakes per second")
 
 
-class ReferenceTable(_Frozen):
+class ReferenceTable(Frozen):
     title: str
     baseline: str = Field(description="the case id that the others are divided by")
     rows: tuple[ReferenceRow, ...]
 
 
-class Reference(_Frozen):
+class Reference(Frozen):
     """Published tables that a spec repeats, so that a report can set both side by side."""
 
     title: str
@@ -108,7 +105,7 @@ class Reference(_Frozen):
     tables: tuple[ReferenceTable, ...]
 
 
-class Plan(_Frozen):
+class Plan(Frozen):
     """Deterministic: the same spec and catalogue give the same plan and the same id."""
 
     format_version: Count = 1

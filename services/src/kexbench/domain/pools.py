@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from kexbench.domain.frozen import Frozen
 
 LOCAL = "local"
 """The pool of a machine that measures by itself."""
@@ -11,10 +13,6 @@ LABEL_VALUE = r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
 PoolName = Annotated[str, Field(pattern=LABEL_VALUE)]
 Architecture = Literal["x86_64", "aarch64"]
 Memory = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,11}(Ki|Mi|Gi|Ti)$")]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def contradiction(operator: str, value: str | None) -> str | None:
@@ -26,7 +24,7 @@ def contradiction(operator: str, value: str | None) -> str | None:
     return None
 
 
-class Toleration(_Frozen):
+class Toleration(Frozen):
     """A taint of nodes that the pool's pods put up with."""
 
     key: str
@@ -41,7 +39,7 @@ class Toleration(_Frozen):
         return self
 
 
-class Pool(_Frozen):
+class Pool(Frozen):
     """Nodes of one hardware kind, and how much of a node one pod has."""
 
     name: PoolName

@@ -6,10 +6,11 @@ field's value. What a probe tells of time is a single look and no measurement.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.cases import Case, Cipher, KeyExchange, Protocol, Resumption
 from kexbench.domain.dimensions import RSA_KEYS, Key, Method, group_fits
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Negotiated, OutcomeKind
 
@@ -34,11 +35,7 @@ class ProbeCutShort(ProbeFailed):
     """Somebody outside ended the worker, for example by deleting its pod. That says nothing about the kit."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Finding(_Frozen):
+class Finding(Frozen):
     """What came of trying a case."""
 
     case_id: str
@@ -83,7 +80,7 @@ class DefaultHandshake(Finding):
     )
 
 
-class KitProbe(_Frozen):
+class KitProbe(Frozen):
     """What one kit's worker did on one machine. No part of the kit's identity."""
 
     format_version: Literal[1] = 1

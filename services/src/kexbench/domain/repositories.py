@@ -2,18 +2,17 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.forges import ForgeConfig
+from kexbench.domain.frozen import Frozen
 
 PullRequests = Literal["ignore", "plan", "measure"]
 """What becomes of open ones: nothing, dry runs, or runs where their heads live in the repository itself."""
 RepositoryName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
 
-class Repository(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Repository(Frozen):
     name: RepositoryName
     url: str = Field(description="whatever git clones: https://…, ssh://…, git@…:…, or an absolute path")
     branches: tuple[str, ...] = Field(min_length=1)

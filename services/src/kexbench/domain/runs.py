@@ -3,9 +3,10 @@
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from kexbench.domain.commits import Commit, SpecPath
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
@@ -89,11 +90,7 @@ class Purpose(StrEnum):
     QUALIFICATION = "qualification"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Run(_Frozen):
+class Run(Frozen):
     """The facts of a run. It is announced with its plan, and started once its kits are known; where a command measures
     it itself both is one. From then on nothing of it changes."""
 
@@ -141,7 +138,7 @@ class Run(_Frozen):
         return next((job for job in self.plan.jobs if job.job_id == job_id), None)
 
 
-class JobAttempt(_Frozen):
+class JobAttempt(Frozen):
     """One try at a job on a cluster, announced by its pod before anything is measured."""
 
     run_id: str
@@ -155,7 +152,7 @@ class JobAttempt(_Frozen):
     started_at: Moment
 
 
-class RunEvent(_Frozen):
+class RunEvent(Frozen):
     """One change of a run's state; the newest event is the state. `detail` is for people, nothing is decided by it."""
 
     run_id: str

@@ -7,8 +7,6 @@ from statistics import median
 from typing import Annotated, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     PlainSerializer,
     ValidatorFunctionWrapHandler,
@@ -17,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostLoad
 from kexbench.domain.moments import UtcText
 from kexbench.domain.numbers import AttemptNumber, Count, Finite
@@ -104,11 +103,7 @@ Value = Annotated[
 """A number from 0, or ABSENT."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Sample(_Frozen):
+class Sample(Frozen):
     """The batch values of one subject and metric in one invocation of a case."""
 
     subject: str
@@ -137,7 +132,7 @@ class Sample(_Frozen):
         return self
 
 
-class Outcome(_Frozen):
+class Outcome(Frozen):
     """Why a subject has no samples in an invocation of a case."""
 
     subject: str
@@ -146,7 +141,7 @@ class Outcome(_Frozen):
     detail: str | None = Field(None, description="the library's own error text")
 
 
-class Negotiated(_Frozen):
+class Negotiated(Frozen):
     """What both sides agreed on, as the library reported it and the worker verified it: `-` for what there is not,
     None for what nobody can tell. The fields with defaults are unknown of invocations that were made before them."""
 
@@ -168,7 +163,7 @@ class Negotiated(_Frozen):
     tickets: Count | None = Field(None, description="that a TLS 1.3 server sent after the handshake")
 
 
-class Timer(_Frozen):
+class Timer(Frozen):
     """What a worker knew of its clocks when it started: what reading them costs, and whether they are real."""
 
     tick_source: str
@@ -177,7 +172,7 @@ class Timer(_Frozen):
     emulated: bool = Field(False, description="an emulator ran the worker, so its times mean nothing")
 
 
-class Invocation(_Frozen):
+class Invocation(Frozen):
     """All that one set of fresh worker processes yielded: the statistical unit and the unit of upload.
 
     Complete or absent: nothing reads or writes a part of one.

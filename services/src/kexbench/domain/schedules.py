@@ -1,14 +1,13 @@
 """A schedule: a spec that a cluster measures again and again."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 
 
-class Schedule(BaseModel):
+class Schedule(Frozen):
     """One change of a schedule; the newest one of its name is what it is now."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="the spec's own")
     cron: str = Field(description="five fields, in UTC")
@@ -18,10 +17,8 @@ class Schedule(BaseModel):
     removed: bool = False
 
 
-class ScheduledRun(BaseModel):
+class ScheduledRun(Frozen):
     """What became of a schedule's time."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: str
     begun: bool = Field(description="false: this run of the schedule is still open, so no other was begun")

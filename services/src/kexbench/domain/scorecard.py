@@ -1,18 +1,15 @@
 """The scorecard: how good detection is, as `make scorecard` measured it. Tables that people read, with the numbers
 beside."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.moments import Moment
 
 FORMAT_VERSION = 1
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ScorecardCell(_Frozen):
+class ScorecardCell(Frozen):
     """What stands in a table, and where it is a figure the number itself with its 95% interval."""
 
     text: str
@@ -21,18 +18,18 @@ class ScorecardCell(_Frozen):
     high: float | None = Field(None, allow_inf_nan=False)
 
 
-class ScorecardRow(_Frozen):
+class ScorecardRow(Frozen):
     ours: bool = Field(False, description="of kexbench itself, not of another's method")
     cells: tuple[ScorecardCell, ...] = Field(description="as many as the table has columns; the first is a name")
 
 
-class ScorecardTable(_Frozen):
+class ScorecardTable(Frozen):
     title: str
     columns: tuple[str, ...]
     rows: tuple[ScorecardRow, ...]
 
 
-class ScorecardPart(_Frozen):
+class ScorecardPart(Frozen):
     """One question and what was measured of it."""
 
     name: str = Field(examples=["histories"])
@@ -44,7 +41,7 @@ class ScorecardPart(_Frozen):
     seconds: float
 
 
-class Scorecard(_Frozen):
+class Scorecard(Frozen):
     format_version: int = FORMAT_VERSION
     measured_at: Moment
     version: str = Field(description="of kexbench")

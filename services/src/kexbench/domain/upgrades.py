@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.samples import Metric
 
@@ -17,11 +18,7 @@ nothing is said of their costs."""
 NOT_JUDGED: frozenset[CellVerdict] = frozenset({"unlike", "apart"})
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class UpgradeEnd(_Frozen):
+class UpgradeEnd(Frozen):
     """A version as it was measured: one source, one build profile."""
 
     subject: str = Field(description="unique name", examples=["openssl@3.5.7~debian/trixie~1f3c"])
@@ -31,7 +28,7 @@ class UpgradeEnd(_Frozen):
     label: str = Field(description="what people read", examples=["OpenSSL 3.5.7"])
 
 
-class Move(_Frozen):
+class Move(Frozen):
     """The cost after the upgrade relative to the cost before, with its 95% interval: 1.02 is 2% more."""
 
     ratio: float
@@ -45,7 +42,7 @@ class SideMove(Move):
     verdict: CellVerdict = Field(description="with the false discoveries of this side's cells in check")
 
 
-class UpgradeCell(_Frozen):
+class UpgradeCell(Frozen):
     """One case on one host kind."""
 
     case_id: str
@@ -74,7 +71,7 @@ class UpgradeCell(_Frozen):
     )
 
 
-class Factor(_Frozen):
+class Factor(Frozen):
     """A value of a dimension of the matrix that explains the moves: cells that have it moved, others did not."""
 
     dimension: str = Field(examples=["key exchange", "certificate key", "protocol", "group", "resumption", "side"])
@@ -92,7 +89,7 @@ class Factor(_Frozen):
     moved: int = Field(0, description="of the cells that have it, those that moved its way")
 
 
-class MissingCell(_Frozen):
+class MissingCell(Frozen):
     """A case that one of the two versions has no number of."""
 
     case_id: str
@@ -103,7 +100,7 @@ class MissingCell(_Frozen):
     reason: str
 
 
-class UpgradeReport(_Frozen):
+class UpgradeReport(Frozen):
     library: Library
     before: UpgradeEnd
     after: UpgradeEnd

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.upgrades import UpgradeCell
 
 RELEVANT = 0.005
@@ -12,11 +13,7 @@ LARGEST = 20
 """Of the cells that moved so many are named."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class MovedCell(_Frozen):
+class MovedCell(Frozen):
     """A case in a pool whose cost moved relevantly between two subjects."""
 
     case: str
@@ -28,7 +25,7 @@ class MovedCell(_Frozen):
     high: float
 
 
-class RunVerdict(_Frozen):
+class RunVerdict(Frozen):
     """A cell is compared with the version before it of the same library."""
 
     compared: int = Field(description="all cells that were compared")

@@ -104,3 +104,7 @@ class GnutlsRecipe:
     def _nettle(self) -> NettleBuild:
         archive = SourceArchive(NETTLE_SUITE, self._mirror or host_mirror(), self._cache, _LISTS_MAX_AGE_S)
         return NettleBuild(archive, BuildCache(self._cache / "builds"), self._jobs)
+
+
+def recipe(cache: Path, jobs: int) -> GnutlsRecipe:
+    return GnutlsRecipe(cache, jobs)

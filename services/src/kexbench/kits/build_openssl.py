@@ -73,6 +73,10 @@ class OpensslRecipe:
         )
 
 
+def recipe(_cache: Path, jobs: int) -> OpensslRecipe:
+    return OpensslRecipe(jobs)
+
+
 def _options(configure: str) -> set[str]:
     """What this version's Configure can leave out or put in: the names in its list of them."""
     listed = _DISABLABLES.search(configure)

@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.libraries import PACKAGES
 from kexbench.kits.mirrors import Mirror, host_mirror
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import Sources
 from kexbench.kits.source_packages import SourceArchive
 
-_PACKAGES = {"gnutls": "gnutls28", "openssl": "openssl"}
 _SOURCE = re.compile(r"deb-source/([a-z][a-z-]*)")
 
 
@@ -28,11 +28,11 @@ class DebSourceOrigin:
         self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
-        names = ", ".join(f"{library}@deb-source/SUITE" for library in sorted(_PACKAGES, reverse=True))
+        names = ", ".join(f"{library}@deb-source/SUITE" for library in PACKAGES)
         return f"{names}: upstream's sources of a Debian suite's version, unpatched, built here"
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.library in _PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
+        return ref.library in PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         return (self.locate(ref, attempt, refresh=refresh).version,)
@@ -42,7 +42,7 @@ class DebSourceOrigin:
         assert match, "the provider asks `provides` first"
         archive = SourceArchive(match[1], self._mirror or host_mirror(), self._cache, self._lists_max_age_s)
         archive.refresh(attempt, forced=refresh)
-        package = archive.upstream(_PACKAGES[ref.library], attempt)
+        package = archive.upstream(PACKAGES[ref.library].debian_source, attempt)
         return Sources(
             version=package.version,
             identity=str(package.sha256),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.libraries import PACKAGES
 from kexbench.domain.versions import upstream_version, version_key
 from kexbench.kits.apt import SuiteArchive
 from kexbench.kits.closure import is_libc
@@ -21,12 +22,6 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution, distribution_profile, no_flags
 from kexbench.kits.target import Architecture, Target
 
-_DEVELOPMENT = {"openssl": "libssl-dev", "gnutls": "libgnutls28-dev"}
-_RUNTIME = {"openssl": re.compile(r"libssl\d"), "gnutls": re.compile(r"libgnutls\d")}
-"""The runtime library's package is found among the dependencies, since its name changes with the ABI."""
-_FIPS = "openssl-provider-fips"
-_NOT_LOADED = (*_DEVELOPMENT.values(), _FIPS)
-"""Packages of which a kit is made although no library that the worker is linked to comes from them."""
 _LOADER_VERSION = re.compile(r"version (\d+\.\d+)")
 _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 
@@ -40,15 +35,16 @@ class DebianProvider:
         self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
-        return "openssl@debian/SUITE, gnutls@debian/SUITE: the packages of a Debian suite, unpacked, never installed"
+        names = ", ".join(f"{name}@debian/SUITE" for name in PACKAGES)
+        return f"{names}: the packages of a Debian suite, unpacked, never installed"
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.library in _DEVELOPMENT and _SOURCE.fullmatch(ref.origin) is not None
+        return ref.library in PACKAGES and _SOURCE.fullmatch(ref.origin) is not None
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         archive = self._archive(ref, attempt.target)
         archive.refresh(attempt, forced=refresh)
-        return (upstream_version(archive.package(_DEVELOPMENT[ref.library], attempt).version),)
+        return (upstream_version(archive.package(PACKAGES[ref.library].debian, attempt).version),)
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         no_flags(ref, "name a source that is built, such as crate/3.5.5")
@@ -60,14 +56,16 @@ class DebianProvider:
             )
         archive = self._archive(ref, attempt.target)
         archive.refresh(attempt, forced=refresh)
-        development = archive.package(_DEVELOPMENT[ref.library], attempt)
-        runtime = [name for name in archive.dependencies(development, attempt) if _RUNTIME[ref.library].match(name)]
+        names = PACKAGES[ref.library]
+        development = archive.package(names.debian, attempt)
+        runtime = [name for name in archive.dependencies(development, attempt) if names.debian_runtime.match(name)]
         if len(runtime) != 1:
             raise StepFailed("resolve", f"{development.name} needs {len(runtime)} runtime libraries, not 1")
         packages = (development, *archive.closure(runtime[0], attempt))
-        if ref.library == "openssl":
+        if names.debian_fips:
             version = next(package.version for package in packages if package.name == runtime[0])
-            fips = archive.exact(_FIPS, version, attempt)  # of another version it would be another library's
+            # Of another version it would be another library's.
+            fips = archive.exact(names.debian_fips, version, attempt)
             packages = (*packages, fips) if fips else packages
         return Resolution(
             ref=ref,
@@ -83,6 +81,9 @@ class DebianProvider:
         root = attempt.scratch / "root"
         root.mkdir()
         owners: dict[str, Package] = {}
+        names = PACKAGES[resolution.ref.library]
+        # A kit is made of these although no library that the worker is linked to comes from them.
+        not_loaded = (names.debian, names.debian_fips)
         for package in resolution.packages:
             unpacked = attempt.run(
                 ["dpkg-deb", "--vextract", str(archive.package_file(package)), str(root)], stage="fetch", timeout_s=120
@@ -103,7 +104,7 @@ class DebianProvider:
             libraries=libraries,
             host_libc=host_libc,
             owners=owners,
-            development=tuple(package for package in resolution.packages if package.name in _NOT_LOADED),
+            development=tuple(package for package in resolution.packages if package.name in not_loaded),
             fips_module=next(iter(root.glob("usr/lib/*/ossl-modules/fips.so")), None),
         )
 

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.libraries import VERSION_FILES
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.kits.errors import KitError, StepFailed
 from kexbench.kits.githistory import line_of_commits, told_of
@@ -20,7 +21,7 @@ from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
 from kexbench.kits.source import Sources
-from kexbench.kits.unbuilt import no_version, told_version, unpack, version_files
+from kexbench.kits.unbuilt import no_version, told_version, unpack
 
 _PREFIX = "git:"
 _SOURCE = re.compile(r"git:(?P<address>[^#]+)#(?P<name>[A-Za-z0-9].*)")
@@ -104,7 +105,7 @@ class GitOrigin:
 
 
 def _version(library: str, mirror: GitMirror, commit: str, attempt: Attempt) -> str:
-    for path in version_files(library):
+    for path in VERSION_FILES[library]:
         text = mirror.file(commit, path, attempt)
         if text and (version := told_version(library, path, text)):
             return version

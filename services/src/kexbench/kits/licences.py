@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from kexbench.domain.kits import Library, Licence, Package
+from kexbench.domain.libraries import LIBRARIES
 
 _LGPL_2 = "LGPL-2.1-or-later"
 _GNU = "LGPL-3.0-or-later OR GPL-2.0-or-later"
@@ -24,13 +25,7 @@ def licence_of(library: Library, version: str, files: Iterable[str], packages: I
     """The licences of a kit: of its library, and of the files and packages of sources that come with it."""
     names = [*(file for file in files if ".so" in file), *(package.name for package in packages)]
     bundled = {name: found for name in sorted(set(names)) if (found := _BUNDLED.get(_stem(name)))}
-    return Licence(library=_library(library, version), bundled=bundled)
-
-
-def _library(library: Library, version: str) -> str:
-    if library == "gnutls":
-        return _LGPL_2
-    return "OpenSSL" if library == "openssl" and int(version.partition(".")[0]) < 3 else "Apache-2.0"
+    return Licence(library=LIBRARIES[library].licence_of(version), bundled=bundled)
 
 
 def _stem(name: str) -> str:

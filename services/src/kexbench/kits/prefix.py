@@ -10,12 +10,13 @@ from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import BuildProfile, SubjectRef
+from kexbench.domain.libraries import LAYOUTS
 from kexbench.kits.buildwords import build_words
 from kexbench.kits.closure import needed
 from kexbench.kits.process import Attempt
 from kexbench.kits.provider import Materials, Resolution, file_hashes, native_only, no_flags
 from kexbench.kits.relink import StaticParts, relinked_profile, static_parts
-from kexbench.kits.tree import LAYOUTS, Tree, find_tree
+from kexbench.kits.tree import Tree, find_tree
 
 _PREFIX = "prefix:"
 
@@ -24,7 +25,8 @@ class PrefixProvider:
     """Folders that people name."""
 
     def describe(self) -> str:
-        return "openssl@prefix:/DIR, gnutls@prefix:/DIR: a build tree or an installation of your own"
+        names = ", ".join(f"{name}@prefix:/DIR" for name in LAYOUTS)
+        return f"{names}: a build tree or an installation of your own"
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in LAYOUTS and ref.origin.startswith(_PREFIX)

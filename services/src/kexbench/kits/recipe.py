@@ -8,14 +8,14 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KIT_PLACEHOLDER, KitManifest, Package, SubjectRef
+from kexbench.domain.libraries import VERSION_FILES
 from kexbench.domain.versions import version_key
-from kexbench.kits.build_gnutls import GnutlsRecipe
-from kexbench.kits.build_openssl import OpensslRecipe
 from kexbench.kits.closure import collect
 from kexbench.kits.crate import CrateOrigin
 from kexbench.kits.deb_source import DebSourceOrigin
@@ -52,7 +52,9 @@ _ENVIRONMENT = {
 def default_providers(cache: Path) -> tuple[Provider, ...]:
     """Every provider there is. `cache` keeps downloads and builds, and must lie outside any checkout."""
     jobs = len(os.sched_getaffinity(0))
-    recipes: dict[str, Recipe] = {"openssl": OpensslRecipe(jobs), "gnutls": GnutlsRecipe(cache, jobs)}
+    recipes: dict[str, Recipe] = {
+        name: import_module(f"kexbench.kits.build_{name}").recipe(cache, jobs) for name in VERSION_FILES
+    }
     origins: tuple[Origin, ...] = (CrateOrigin(), DebSourceOrigin(cache), TarballOrigin(cache), GitOrigin(cache))
     built = (SourceProvider(origin, recipes, cache) for origin in origins)
     return SystemProvider(), DebianProvider(cache), *built, PrefixProvider(), FakeProvider()

@@ -10,14 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.domain.kits import BuildProfile
+from kexbench.domain.libraries import LAYOUTS
 from kexbench.kits.archives import archive_members
 from kexbench.kits.closure import is_libc
 from kexbench.kits.errors import StepFailed
-
-_OBJECTS = {"openssl": ("libssl", "libcrypto"), "gnutls": ("libgnutls", "libhogweed", "libnettle", "libgmp")}
-"""Linked from objects, where a handshake's time goes. The rest of GnuTLS's libraries stay shared: their archives
-hold the same helpers as its own, and every object is linked, so these would be defined twice."""
-_REQUIRED = {"openssl": ("libssl", "libcrypto"), "gnutls": ("libgnutls",)}
 
 
 @dataclass(frozen=True)
@@ -49,16 +45,18 @@ def static_parts(library: str, libraries: Mapping[str, Path]) -> StaticParts:
 
     Raises StepFailed when an archive that is required is absent.
     """
+    layout = LAYOUTS[library]
+    objects = (*layout.names, *layout.relinked_too)
     archives: dict[str, Path] = {}
     words: list[str] = []
     for soname, path in sorted(libraries.items()):
         name = soname.partition(".so")[0]
         archive = path.resolve().with_name(f"{name}.a")
-        if name in _OBJECTS[library] and archive.is_file():
+        if name in objects and archive.is_file():
             archives[name] = archive
         elif not is_libc(soname):
             words.append(str(path))
-    for name in _REQUIRED[library]:
+    for name in layout.names:
         if name not in archives:
             raise StepFailed(
                 "resolve",
@@ -67,7 +65,7 @@ def static_parts(library: str, libraries: Mapping[str, Path]) -> StaticParts:
             )
     # Libraries that turn out not to be needed, or only by others, must not be loaded.
     return StaticParts(
-        tuple(archives[name] for name in _OBJECTS[library] if name in archives),
+        tuple(archives[name] for name in objects if name in archives),
         ("-Wl,--as-needed", *words, "-ldl", "-pthread"),
     )
 

@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.moments import Moment
 
 
-class Sentinel(BaseModel):
+class Sentinel(Frozen):
     """Which kit was frozen, of which reference, and when."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     reference: str
     kit_id: str

@@ -20,8 +20,9 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.files import sync, write_whole
 from kexbench.kits.attempts import Making, attempt, builds_at_once, file_name, making, side_by_side
@@ -33,10 +34,8 @@ from kexbench.kits.recipe import MANIFEST_NAME, Workshop, hash_files
 from kexbench.kits.sentinel import Sentinel, read_sentinel, why_freeze
 
 
-class _RefIndex(BaseModel):
+class _RefIndex(Frozen):
     """What a reference meant when it was last added."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ref: str
     kit_id: str

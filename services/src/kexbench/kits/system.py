@@ -4,14 +4,13 @@ Versions come from the headers on the compiler's default path, so this works on 
 package names and versions are added where dpkg knows them.
 """
 
-import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import Package, SubjectRef
+from kexbench.domain.libraries import LAYOUTS, PACKAGES, Layout
 from kexbench.kits.closure import needed
 from kexbench.kits.errors import ProgramFailed, StepFailed
 from kexbench.kits.process import Attempt
@@ -27,29 +26,6 @@ from kexbench.kits.provider import (
 from kexbench.kits.relink import relinked_profile, static_parts
 
 
-@dataclass(frozen=True)
-class _Installed:
-    header: str
-    version: re.Pattern[str]
-    link_name: str
-    debian_package: str
-    fedora_package: str
-
-
-_LIBRARIES = {
-    "openssl": _Installed(
-        "openssl/opensslv.h",
-        re.compile(r'OPENSSL_VERSION_TEXT\s+"OpenSSL (\S+)'),
-        "libssl.so",
-        "libssl-dev",
-        "openssl-devel",
-    ),
-    "gnutls": _Installed(
-        "gnutls/gnutls.h", re.compile(r'GNUTLS_VERSION\s+"(\S+)"'), "libgnutls.so", "libgnutls28-dev", "gnutls-devel"
-    ),
-}
-
-
 class SystemProvider:
     """What is installed here, with one compiler."""
 
@@ -57,10 +33,10 @@ class SystemProvider:
         self._compiler = compiler
 
     def describe(self) -> str:
-        return "openssl@system, gnutls@system: what is installed on this machine"
+        return f"{', '.join(f'{name}@system' for name in LAYOUTS)}: what is installed on this machine"
 
     def provides(self, ref: SubjectRef) -> bool:
-        return ref.library in _LIBRARIES and ref.origin == "system"
+        return ref.library in LAYOUTS and ref.origin == "system"
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         return ()  # what is installed is not chosen here
@@ -68,7 +44,7 @@ class SystemProvider:
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         native_only(ref, attempt)
         no_flags(ref, "name a source that is built, such as crate/3.5.5")
-        version = self._header_version(ref, _LIBRARIES[ref.library], attempt)
+        version = self._header_version(ref, LAYOUTS[ref.library], attempt)
         libraries = self._libraries(ref, attempt)
         files = {path.resolve() for path in libraries.values()}
         profile = distribution_profile("system", attempt.target.machine)
@@ -98,35 +74,38 @@ class SystemProvider:
 
     def _libraries(self, ref: SubjectRef, attempt: Attempt) -> dict[str, Path]:
         """The library and all it needs."""
-        installed = _LIBRARIES[ref.library]
-        link = Path(self._run_compiler(attempt, f"-print-file-name={installed.link_name}").strip())
+        name = f"{LAYOUTS[ref.library].names[0]}.so"
+        link = Path(self._run_compiler(attempt, f"-print-file-name={name}").strip())
         if not link.is_absolute():
-            raise _absent(ref, installed, f"{installed.link_name} is not on the compiler's path")
+            raise _absent(ref, f"{name} is not on the compiler's path")
         # The loader lists what the library needs, not the library.
         return {link.name: link.resolve(), **needed(link.resolve(), attempt)}
 
-    def _header_version(self, ref: SubjectRef, installed: _Installed, attempt: Attempt) -> str:
+    def _header_version(self, ref: SubjectRef, layout: Layout, attempt: Attempt) -> str:
         try:
-            macros = self._run_compiler(attempt, "-E", "-dM", "-include", installed.header, "-x", "c", "/dev/null")
+            macros = self._run_compiler(attempt, "-E", "-dM", "-include", layout.main_header, "-x", "c", "/dev/null")
         except ProgramFailed as error:
-            if installed.header in attempt.last_output:
-                raise _absent(ref, installed, f"the header {installed.header} is missing") from error
+            if layout.main_header in attempt.last_output:
+                raise _absent(ref, f"the header {layout.main_header} is missing") from error
             raise
-        match = installed.version.search(macros)
+        match = layout.version.search(macros)
         if match is None:
-            raise StepFailed("resolve", f"{installed.header} names no version")
+            raise StepFailed("resolve", f"{layout.main_header} names no version")
         return match[1]
 
     def _run_compiler(self, attempt: Attempt, *arguments: str) -> str:
         return attempt.run([self._compiler, *arguments], stage="resolve", timeout_s=30)
 
 
-def _absent(ref: SubjectRef, installed: _Installed, reason: str) -> StepFailed:
+def _absent(ref: SubjectRef, reason: str) -> StepFailed:
+    packages = PACKAGES.get(ref.library)
     return StepFailed(
         "resolve",
         f"no development files of {ref.library} on this machine: {reason}",
-        f"apt-get install {installed.debian_package} (elsewhere: {installed.fedora_package}), "
-        f"or use {ref.library}@debian/trixie, which installs nothing",
+        f"apt-get install {packages.debian} (elsewhere: {packages.fedora}), "
+        f"or use {ref.library}@debian/trixie, which installs nothing"
+        if packages
+        else "",
     )
 
 

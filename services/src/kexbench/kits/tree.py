@@ -6,46 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kexbench.domain.libraries import LAYOUTS, Layout
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.target import this_architecture
 
 Linkage = Literal["shared", "static"]
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Folders relative to the tree in the order they are searched: a build tree's first, then an installation's.
-
-    `static_alone`: whether the static library will do without a shared one beside it. GnuTLS's leans on half a
-    dozen other libraries, which only the shared one names.
-    """
-
-    main_header: str
-    version: re.Pattern[str]
-    header_folders: tuple[str, ...]
-    library_folders: tuple[str, ...]
-    names: tuple[str, ...]
-    static_alone: bool
-
-
-LAYOUTS: Mapping[str, Layout] = {
-    "openssl": Layout(
-        "openssl/opensslv.h",
-        re.compile(r'OPENSSL_VERSION_TEXT\s+"OpenSSL (\S+)'),
-        ("include", "include/{triplet}"),
-        (".", "lib64", "lib/{triplet}", "lib"),
-        ("libssl", "libcrypto"),
-        static_alone=True,
-    ),
-    "gnutls": Layout(
-        "gnutls/gnutls.h",
-        re.compile(r'GNUTLS_VERSION\s+"(\S+)"'),
-        ("lib/includes", "include", "include/{triplet}"),
-        ("lib/.libs", "lib64", "lib/{triplet}", "lib"),
-        ("libgnutls",),
-        static_alone=False,
-    ),
-}
+_HEADER_FOLDERS, _LIBRARY_FOLDERS = ("include", "include/{triplet}"), ("lib64", "lib/{triplet}", "lib")
+"""Of an installation; a build tree's are searched first."""
 _SOURCES = ("Configure", "configure", "configure.ac")
 _SOURCE_FOLDER = re.compile(r"^(?:SRCDIR|srcdir)\s*=\s*(\S+)$", re.MULTILINE)
 _VERSIONED = re.compile(r".*\.so\.[0-9.]+")
@@ -108,13 +77,13 @@ def _headers(layout: Layout, folder: Path) -> dict[str, Path]:
     return {
         f"{parent}/{path.name}": path
         for root in roots
-        for place in _places(root, layout.header_folders)
+        for place in _places(root, (*layout.built_headers, *_HEADER_FOLDERS))
         for path in sorted((place / parent).glob("*.h"))
     }
 
 
 def _library(layout: Layout, folder: Path) -> tuple[Path, Linkage, tuple[Path, ...]] | None:
-    places = _places(folder, layout.library_folders)
+    places = _places(folder, (*layout.built_libraries, *_LIBRARY_FOLDERS))
     for place in places:
         shared = [path for name in layout.names if (path := _shared(place, name))]
         if len(shared) == len(layout.names):
@@ -142,7 +111,8 @@ def _incomplete(library: str, layout: Layout, folder: Path, has_headers: bool, h
     wanted = " and ".join(f"{name}.so" for name in layout.names)
     if layout.static_alone:
         wanted += ", or " + " and ".join(f"{name}.a" for name in layout.names)
-    where = ", ".join(part.format(triplet=this_architecture().triplet) for part in layout.library_folders)
+    folders = (*layout.built_libraries, *_LIBRARY_FOLDERS)
+    where = ", ".join(part.format(triplet=this_architecture().triplet) for part in folders)
     if has_headers:
         return StepFailed(
             "resolve",

@@ -1,64 +1,30 @@
 """Sources before they are built: which version they say they are, and how an archive of them is laid out."""
 
-import re
 import tarfile
 import zlib
-from collections.abc import Callable, Mapping
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 
+from kexbench.domain.libraries import VERSION_FILES
 from kexbench.kits.errors import Stage, StepFailed
 from kexbench.kits.extraction import UnsafeMember, extract
-from kexbench.kits.tree import LAYOUTS
 
-_ASSIGNMENT = re.compile(r'^([A-Z_]+)="?([^"\s]*)"?\s*$', re.MULTILINE)
-_GNUTLS_INIT = re.compile(r"^AC_INIT\(\[?GnuTLS\]?,\s*\[?([0-9][^\],\s)]*)", re.MULTILINE)
 _READ_MAX = 1 << 20
 _DAMAGED = (tarfile.TarError, EOFError, LZMAError, zlib.error, OSError)
 
 
-def _openssl_since_3(text: str) -> str | None:
-    """As Configure puts it together: 3.6.0, 3.6.0-dev, 3.5.0-alpha1, 3.1.2+quic."""
-    found = dict(_ASSIGNMENT.findall(text))
-    if not all(found.get(name) for name in ("MAJOR", "MINOR", "PATCH")):
-        return None
-    tag, metadata = found.get("PRE_RELEASE_TAG"), found.get("BUILD_METADATA")
-    number = f"{found['MAJOR']}.{found['MINOR']}.{found['PATCH']}"
-    return number + (f"-{tag}" if tag else "") + (f"+{metadata}" if metadata else "")
-
-
-def _matched(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
-    def read(text: str) -> str | None:
-        match = pattern.search(text)
-        return match[1] if match else None
-
-    return read
-
-
-_VERSION_FILES: Mapping[str, Mapping[str, Callable[[str], str | None]]] = {
-    "openssl": {
-        "VERSION.dat": _openssl_since_3,
-        "include/openssl/opensslv.h": _matched(LAYOUTS["openssl"].version),
-    },
-    "gnutls": {"configure.ac": _matched(_GNUTLS_INIT)},
-}
-"""What each file of the sources tells. The built library reports the same, with `-dev` between two releases, so two
-commits may be of one version."""
-
-
-def version_files(library: str) -> tuple[str, ...]:
-    """Where a library's sources say their version, relative to their root, the most telling first."""
-    return tuple(_VERSION_FILES[library])
-
-
 def told_version(library: str, path: str, text: str) -> str | None:
-    """The version that one of the `version_files` tells, or None."""
-    return _VERSION_FILES[library][path](text)
+    """The version that one of the VERSION_FILES tells, or None."""
+    found = VERSION_FILES[library][path]
+    if callable(found):
+        return found(text)
+    match = found.search(text)
+    return match[1] if match else None
 
 
 def no_version(library: str, what: str) -> StepFailed:
-    """The error where none of the `version_files` tells a version."""
-    places = " or ".join(version_files(library))
+    """The error where none of the VERSION_FILES tells a version."""
+    places = " or ".join(VERSION_FILES[library])
     return StepFailed("resolve", f"{what} holds no sources of {library}", f"their version should be in {places}")
 
 
@@ -79,10 +45,10 @@ def version_in(library: str, archive: Path) -> str:
 
 
 def _version_file(library: str, member: str) -> str | None:
-    """Which of the `version_files` a member is, in the archive's root or in its top folder."""
+    """Which of the VERSION_FILES a member is, in the archive's root or in its top folder."""
     parts = PurePosixPath(member).parts
     candidates = ("/".join(parts), "/".join(parts[1:]))
-    return next((place for place in version_files(library) if place in candidates), None)
+    return next((place for place in VERSION_FILES[library] if place in candidates), None)
 
 
 def unpack(archive: Path, folder: Path) -> Path:

@@ -10,13 +10,13 @@ from urllib.parse import quote
 
 from kexbench.domain.alerts import Alert, AlertAction, AlertCell, AlertEvent, AlertKind, Cause
 from kexbench.domain.judgements import JudgedUpgrade
+from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.notifications import Link
 from kexbench.domain.upgrades import Move
 from kexbench.forges.markdown import code
 
 ROWS_MAX = 8
 """Of the cells in one notification."""
-NAMES = {"openssl": "OpenSSL", "gnutls": "GnuTLS"}
 _LONGEST = 300
 _SIDES = {"both": "both sides together", "client": "on the client's side", "server": "on the server's side"}
 """Which side a change of both sides together comes from."""
@@ -171,7 +171,7 @@ def _after(cause: Cause) -> str:
 
 
 def _name(cause: Cause) -> str:
-    return NAMES.get(cause.library or "", cause.library or "")
+    return LIBRARIES[cause.library].title if cause.library else ""
 
 
 def _upgrade_link(alert: Alert) -> tuple[Link, ...]:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from kexbench.domain.kits import LIBRARIES, SubjectRef
+from kexbench.domain.kits import SubjectRef
+from kexbench.domain.libraries import LIBRARIES, Library
 from kexbench.domain.versions import covers, version_key
 from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
-from kexbench.planning.spec import Catalogue, CatalogueEntry, LibraryName
+from kexbench.planning.spec import Catalogue, CatalogueEntry
 
 
 @lru_cache(maxsize=4)
@@ -21,7 +22,7 @@ def read_catalogue(text: str, file: str) -> Catalogue:
     return catalogue
 
 
-def tracked(catalogue: Catalogue) -> Iterator[tuple[LibraryName, CatalogueEntry]]:
+def tracked(catalogue: Catalogue) -> Iterator[tuple[Library, CatalogueEntry]]:
     """Every entry with its library, in the order of the file."""
     for library, entries in catalogue.libraries.items():
         for entry in entries:

@@ -9,7 +9,7 @@ import yaml
 from pydantic.alias_generators import to_camel
 
 from kexbench.domain.cases import Case
-from kexbench.domain.dimensions import NOTHING, Cipher, Method
+from kexbench.domain.dimensions import NOTHING, Method
 from kexbench.domain.kits import SubjectRef
 from kexbench.domain.plans import BATCH_NS, BATCHES, Isolation, Measure
 from kexbench.domain.pools import LOCAL
@@ -72,19 +72,14 @@ def spec_text(wish: Wish) -> str:
 
 def matrix_entry(case: Case) -> dict[str, Any]:
     """The matrix of one case: every field is a list of one."""
-    fields: dict[str, Any] = {"protocol": str(case.protocol), "keyExchange": str(case.key_exchange)}
-    if case.cipher is not Cipher.DEFAULT:
-        fields["cipher"] = str(case.cipher)
-    if case.rsa_bits:
-        fields["rsaBits"] = case.rsa_bits
-    if case.curve != NOTHING:
-        fields["curve"] = case.curve
+    dumped = case.model_dump(mode="json")
+    first = ("protocol", "key_exchange", "cipher", "rsa_bits", "curve", "group")
+    fields = {name: dumped[name] for name in first if dumped[name] not in (NOTHING, 0)}
     if case.dh_parameters_name:
-        fields["dhBits"] = int(case.group.removeprefix("dh-"))
-    elif case.group != NOTHING:
-        fields["dhGroup" if case.key_exchange.method is Method.DHE else "group"] = case.group
-    further = {to_camel(name): value for name, value in case.variation.items()}
-    return {name: [value] for name, value in {**fields, **further}.items()}
+        fields["dh_bits"] = int(fields.pop("group").removeprefix("dh-"))
+    elif case.key_exchange.method is Method.DHE:
+        fields["dh_group"] = fields.pop("group")
+    return {to_camel(name): [value] for name, value in {**fields, **case.variation}.items()}
 
 
 def chosen(matrices: Sequence[Matrix], patterns: Sequence[str]) -> tuple[Case, ...]:

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.libraries import Library
 from kexbench.domain.variants import Variant
 from kexbench.domain.versions import covers, is_pre_release, series_of, version_key
 from kexbench.planning.catalogue import tracked
-from kexbench.planning.spec import Catalogue, LibraryName
+from kexbench.planning.spec import Catalogue
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Newer:
     entry takes the place of the one there is. Else it stands beside those of its series, the newest of which is
     `behind`, if there is any."""
 
-    library: LibraryName
+    library: Library
     source: str
     version: str
     behind: str | None = None
@@ -28,7 +29,7 @@ class Newer:
 class _Place:
     """Where versions come from: a registry, whose sources are `prefix` and a version, or one suite."""
 
-    library: LibraryName
+    library: Library
     prefix: str
     moves: bool
 
@@ -71,7 +72,7 @@ def _places(catalogue: Catalogue) -> dict[_Place, list[SubjectRef]]:
     return found
 
 
-def _ref(library: LibraryName, source: str) -> SubjectRef:
+def _ref(library: Library, source: str) -> SubjectRef:
     return SubjectRef(library=library, source=source)
 
 

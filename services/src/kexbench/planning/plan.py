@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from kexbench.domain.cases import parse_peer
+from kexbench.domain.libraries import LIBRARIES, MADE_UP
 from kexbench.domain.material import least_ocsp_bytes
 from kexbench.domain.plans import BATCH_NS, Measure, Plan, PlannedSubject, Reference, plan_id_of
 from kexbench.domain.pools import LABEL_VALUE, LOCAL
@@ -83,13 +84,9 @@ def _assemble(
     cases, skipped = expand(spec.matrix, named)
     pools = tuple(spec.pools)
     measure = Measure(
-        invocations=spec.measure.invocations,
-        batches=spec.measure.batches,
+        **spec.measure.model_dump(exclude={"max_duration"}),
         batch_ns=BATCH_NS,
         max_duration_s=spec.measure.max_duration,
-        resolve=spec.measure.resolve,
-        sentinel=spec.measure.sentinel,
-        isolation=spec.measure.isolation,
     )
     references = tuple(subject.reference for subject in subjects)
     needed = {case.peer_reference for case in cases}
@@ -118,7 +115,7 @@ def _assemble(
 def _sentinel(spec: Spec, subjects: tuple[PlannedSubject, ...], catalogue: Catalogue) -> str | None:
     """What is measured along, unless the spec doesn't want it. Made-up libraries live in virtual time, which no
     machine slows down."""
-    if not spec.measure.sentinel or all(subject.library == "fake" for subject in subjects):
+    if not spec.measure.sentinel or all(subject.library in MADE_UP for subject in subjects):
         return None
     return str(catalogue.sentinel) if catalogue.sentinel else None
 
@@ -130,7 +127,7 @@ def _subjects(document: Document, catalogue: Catalogue) -> tuple[tuple[PlannedSu
     written = document.value.get("subjects")
     for index, entry in enumerate(written if isinstance(written, list) else []):
         for library, selectors in entry.items() if isinstance(entry, dict) else ():
-            if library not in ("openssl", "gnutls", "fake"):
+            if library not in LIBRARIES:
                 continue
             listed = selectors if isinstance(selectors, list) else [selectors]
             for position, selector in enumerate(listed):

@@ -4,15 +4,15 @@ Field names are camelCase in YAML, as everywhere in Kubernetes, and snake_case i
 """
 
 import re
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
 from kexbench.domain.alerts import CHANNEL_NAME, AlertRule
-from kexbench.domain.cases import CHAIN_MAX, EARLY_DATA_MAX, OCSP_MAX, THREADS_MAX, CpuFeatures, parse_peer
+from kexbench.domain.cases import DIMENSIONS, Case
 from kexbench.domain.dimensions import (
     DH_BITS,
-    NOTHING,
     RSA_BITS_MAX,
     RSA_BITS_MIN,
     Cipher,
@@ -23,9 +23,9 @@ from kexbench.domain.dimensions import (
     KeyExchange,
     MlkemGroup,
     Protocol,
-    Resumption,
 )
-from kexbench.domain.kits import LIBRARIES, SOURCE_PATTERN, SubjectRef
+from kexbench.domain.kits import SOURCE_PATTERN, SubjectRef
+from kexbench.domain.libraries import Library
 from kexbench.domain.plans import BATCHES, Isolation
 from kexbench.domain.pools import LOCAL, PoolName
 from kexbench.planning.cron import Cron
@@ -40,31 +40,16 @@ MAX_EVERY = 10_000
 MIN_CONFIRMED = 3
 """Fewer invocations give no interval."""
 _USUAL_RULE = AlertRule()
-_PEER = rf"^(-|(client|server):({'|'.join(LIBRARIES)})@{SOURCE_PATTERN.strip('^$')})$"
 
 
 def _one_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-def _one_matrix_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else value
-
-
-def _reference(text: str) -> str:
-    return str(SubjectRef.parse(text))
+    return [value] if isinstance(value, (str, dict)) else value
 
 
 def _known_dh_bits(bits: int) -> int:
     if bits not in DH_BITS:
         raise ValueError(f"no parameters of {bits} bits are shipped: choose from {', '.join(map(str, DH_BITS))}")
     return bits
-
-
-def _known_form_of_peer(peer: str) -> str:
-    if peer != NOTHING:
-        parse_peer(peer)
-    return peer
 
 
 def _channel(name: str) -> str:
@@ -79,14 +64,8 @@ def _channel(name: str) -> str:
 Group = Literal[EllipticGroup, HybridGroup, MlkemGroup]
 DhBits = Annotated[int, AfterValidator(_known_dh_bits)]
 RsaBits = Annotated[int, Field(ge=RSA_BITS_MIN, le=RSA_BITS_MAX, multiple_of=8)]
-ChainLength = Annotated[int, Field(ge=1, le=CHAIN_MAX)]
-EarlyDataBytes = Annotated[int, Field(ge=0, le=EARLY_DATA_MAX)]
-OcspBytes = Annotated[int, Field(ge=0, le=OCSP_MAX)]
-Threads = Annotated[int, Field(ge=1, le=THREADS_MAX)]
-Peer = Annotated[str, AfterValidator(_known_form_of_peer), Field(json_schema_extra={"pattern": _PEER})]
 ChannelName = Annotated[str, AfterValidator(_channel), Field(json_schema_extra={"pattern": CHANNEL_NAME})]
 Note = Annotated[str, Field(min_length=1, max_length=200)]
-LibraryName = Literal["openssl", "gnutls", "fake"]
 
 
 class Metadata(Written):
@@ -94,7 +73,7 @@ class Metadata(Written):
     description: Annotated[str, Field(max_length=2000)] = ""
 
 
-class Matrix(Written):
+class FirstDimensions(Written):
     """Every combination of the values is a case; a dimension that a key exchange lacks is left out of it, and
     combinations that can't exist are skipped. What is not written has one value only, the first one allowed."""
 
@@ -108,24 +87,27 @@ class Matrix(Written):
     )
     dh_bits: Distinct[DhBits] = Field([], description="sizes of custom DH parameters")
     dh_group: Distinct[DhGroup] = Field([], description="named groups of DHE; ffdhe2048 where neither is given")
-    chain_length: Distinct[ChainLength] = Field([1], description="certificates that the server sends")
-    client_authentication: Distinct[bool] = Field([False], description="whether the client shows a certificate too")
-    resumption: Distinct[Resumption] = Field([Resumption.NONE], description="how a session is resumed")
-    early_data_bytes: Distinct[EarlyDataBytes] = Field([0], description="early data in the client's first flight")
-    anti_replay: Distinct[bool] = Field([False], description="whether the server refuses early data it may know")
-    hello_retry: Distinct[bool] = Field([False], description="whether the server has to ask for another key share")
-    ocsp_bytes: Distinct[OcspBytes] = Field([0], description="sizes of the stapled OCSP response; 0 for none")
-    fips: Distinct[bool] = Field([False], description="whether OpenSSL's FIPS provider does it all")
-    threads: Distinct[Threads] = Field([1], description="threads that share one context")
-    cpu_features: Distinct[CpuFeatures] = Field([CpuFeatures.NATIVE], description="what a library may use of the CPU")
-    peer: Distinct[Peer] = Field(
-        [NOTHING], description="the other side: server: or client: and a subject, such as server:openssl@system"
-    )
 
+
+def _values(field: FieldInfo) -> tuple[Any, Any]:
+    """The field of a matrix that names values of a case's field."""
+    one = cast(Any, Annotated)[field.annotation, *field.metadata, Field(json_schema_extra=field.json_schema_extra)]
+    return cast(Any, Distinct)[one], Field([field.default], description=field.description)
+
+
+if TYPE_CHECKING:
+    Matrix = FirstDimensions
+else:
+    Matrix = create_model(
+        "Matrix",
+        __base__=FirstDimensions,
+        __doc__=FirstDimensions.__doc__,
+        **{name: _values(Case.model_fields[name]) for name in DIMENSIONS},
+    )
 
 Matrices = Annotated[list[Matrix], Field(min_length=1)]
 Selectors = Annotated[Distinct[str], BeforeValidator(_one_or_more, json_schema_input_type=str | Distinct[str])]
-OneLibrary = Annotated[dict[LibraryName, Selectors], Field(min_length=1, max_length=1)]
+OneLibrary = Annotated[dict[Library, Selectors], Field(min_length=1, max_length=1)]
 """One library an entry, so that the order of subjects is the order of a list."""
 
 
@@ -170,7 +152,7 @@ class ReferenceSpec(Written):
 class FollowSpec(Written):
     """A branch of a library's git repository whose new commits are measured, each beside the one measured before it."""
 
-    library: LibraryName
+    library: Library
     repository: Annotated[
         str,
         Field(
@@ -233,7 +215,7 @@ class Spec(Written):
         Distinct[PoolName],
         Field(description="names of pools; on a machine that measures by itself there is one, local"),
     ] = Field([LOCAL])
-    matrix: Annotated[Matrices, BeforeValidator(_one_matrix_or_more, json_schema_input_type=Matrix | Matrices)]
+    matrix: Annotated[Matrices, BeforeValidator(_one_or_more, json_schema_input_type=Matrix | Matrices)]
     measure: MeasureSpec = Field(default_factory=MeasureSpec)
     schedule: Annotated[Cron, Field(description="when a cluster measures it again, in UTC; kexbench schedules add")] = (
         None
@@ -256,12 +238,12 @@ class CatalogueEntry(Written):
 class Catalogue(Written):
     api_version: Literal["kexbench.dev/v1"]
     kind: Literal["Catalogue"]
-    sentinel: Annotated[str, AfterValidator(_reference)] | None = Field(
+    sentinel: Annotated[str, AfterValidator(lambda text: str(SubjectRef.parse(text)))] | None = Field(
         None, description="the reference that is frozen and measured beside all others, such as openssl@system"
     )
-    libraries: dict[LibraryName, list[CatalogueEntry]]
+    libraries: dict[Library, list[CatalogueEntry]]
     repositories: Annotated[
-        dict[LibraryName, Distinct[str]],
+        dict[Library, Distinct[str]],
         Field(
             description="git repositories of each library whose branches specs may follow, and which on a cluster "
             "bisections and backfills may search; what is in them is run"

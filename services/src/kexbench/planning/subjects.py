@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 
 from kexbench.domain.kits import SubjectRef
+from kexbench.domain.libraries import MADE_UP, Library
 from kexbench.domain.plans import PlannedSubject
 from kexbench.domain.versions import covers
-from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry, LibraryName
+from kexbench.planning.spec import TRACKED, Catalogue, CatalogueEntry
 
 _SOURCE = re.compile(r"system(?:\+.*)?|(?:debian|deb-source|crate)/.+", re.DOTALL)
 """Selectors that name a source themselves, so that no catalogue entry is needed."""
@@ -17,7 +18,7 @@ class UnknownSelector(ValueError):
     """A selector that names no subject; the text names what there is."""
 
 
-def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[PlannedSubject]:
+def resolve(library: Library, selector: str, catalogue: Catalogue) -> list[PlannedSubject]:
     """The subjects that a selector names, oldest first as the catalogue lists them. Raises UnknownSelector."""
     entries = catalogue.libraries.get(library, [])
     if selector == TRACKED:
@@ -29,11 +30,11 @@ def resolve(library: LibraryName, selector: str, catalogue: Catalogue) -> list[P
     ]
     if found:
         return [_subject(library, entry) for entry in found]
-    if library == "fake" or _SOURCE.fullmatch(selector):
+    if library in MADE_UP or _SOURCE.fullmatch(selector):
         try:
             SubjectRef.parse(f"{library}@{selector}")
         except ValueError as error:
-            if library == "fake":
+            if library in MADE_UP:
                 raise UnknownSelector(f"'{selector}' is not a source; sources look like 1.0 or 1.1+step=1.02") from None
             raise UnknownSelector(str(error)) from None
         return [PlannedSubject(library=library, source=selector, declared_version=None)]
@@ -59,5 +60,5 @@ def with_sources(catalogue: Catalogue, references: Iterable[SubjectRef]) -> Cata
     return catalogue.model_copy(update={"libraries": libraries})
 
 
-def _subject(library: LibraryName, entry: CatalogueEntry) -> PlannedSubject:
+def _subject(library: Library, entry: CatalogueEntry) -> PlannedSubject:
     return PlannedSubject(library=library, source=entry.source, declared_version=entry.version)

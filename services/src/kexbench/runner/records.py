@@ -2,16 +2,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.samples import Negotiated
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Hello(_Record):
+class Hello(Frozen):
     type: Literal["hello"]
     protocol_version: Literal[3]
     library: str
@@ -26,13 +23,13 @@ class Hello(_Record):
     tick_cost_ns: float
 
 
-class Ready(_Record):
+class Ready(Frozen):
     type: Literal["ready"]
     id: str
     negotiated: Negotiated
 
 
-class Refused(_Record):
+class Refused(Frozen):
     type: Literal["refused"]
     id: str
     kind: Literal["unsupported", "error", "peer"]
@@ -43,7 +40,7 @@ class Refused(_Record):
 Count = Annotated[int, Field(ge=0)]
 
 
-class Batch(_Record):
+class Batch(Frozen):
     """Totals over `handshakes`; the first handshake stands apart. Null is what this worker can't know: the sides
     of an unsplit batch, or the other worker's side."""
 
@@ -76,7 +73,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-class Examined(_Record):
+class Examined(Frozen):
     """Totals over `handshakes` of an untimed pass. Null is what this machine or this process can't count."""
 
     type: Literal["examined"]
@@ -104,7 +101,7 @@ class Examined(_Record):
     counters_absent: str | None
 
 
-class Failed(_Record):
+class Failed(Frozen):
     type: Literal["failed"]
     id: str
     handshakes: int
@@ -113,12 +110,12 @@ class Failed(_Record):
     detail: str | None
 
 
-class RequestError(_Record):
+class RequestError(Frozen):
     type: Literal["error"]
     reason: str
 
 
-class Bye(_Record):
+class Bye(Frozen):
     type: Literal["bye"]
 
 

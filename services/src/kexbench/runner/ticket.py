@@ -4,26 +4,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from kexbench.domain.cases import Case
+from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.material import MaterialFiles
 from kexbench.domain.plans import Job, Measure
 from kexbench.domain.runs import Run
 
 
-class TicketKit(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class TicketKit(Frozen):
     folder: Path
     manifest: KitManifest
 
 
-class Ticket(BaseModel):
+class Ticket(Frozen):
     """All that a runner needs to measure one job, as one file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format_version: Literal[1] = 1
     run_id: str
@@ -39,10 +36,8 @@ class Ticket(BaseModel):
     results: Path = Field(description="NDJSON file that invocations are appended to")
 
 
-class JobOrder(BaseModel):
+class JobOrder(Frozen):
     """All of a job that does not depend on where it runs, nor how often it was tried."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     format_version: Literal[1] = 1
     run_id: str

@@ -1,4 +1,4 @@
-"""The store's port: what the rest of kexbench may ask of it. Every write can be repeated."""
+"""The store's ports, one a subject: what the rest of kexbench may ask of it. Every write can be repeated."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -278,8 +278,8 @@ EXPORT_COLUMNS = (
 """What an exported sample holds, in this order; `build_profile` is the label that people read."""
 
 
-class Store(Protocol):
-    """Implementations are safe to call from several threads."""
+class Upkeep(Protocol):
+    """The store itself."""
 
     def migrate(self) -> None: ...
     def engine(self) -> str: ...
@@ -292,8 +292,46 @@ class Store(Protocol):
         ...
 
     def forget_lost_parts(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class RunStore(Protocol):
+    """Runs, and how far they are."""
+
     def add_run(self, run: Run) -> None: ...
     def add_event(self, event: RunEvent) -> None: ...
+    def run(self, run_id: str) -> Run | None: ...
+    def run_ids(self) -> set[str]:
+        """Of all runs that are stored."""
+        ...
+
+    def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
+        """Newest first; more than `limit` where the last ones were made at the same moment."""
+        ...
+
+    def events(self, run_id: str) -> list[RunEvent]:
+        """In their order."""
+        ...
+
+    def open_runs(self) -> list[str]:
+        """Ids of the runs that something is still to happen to by itself, the oldest first."""
+        ...
+
+    def open_run_rows(self) -> list[OpenRunRow]:
+        """The same runs, with what the queue knows of them."""
+        ...
+
+    def last_begun(self) -> dict[str, datetime]:
+        """When a run of each spec began last, by the spec's name."""
+        ...
+
+    def run_states(self) -> list[RunStateRow]: ...
+    def progress(self, run_ids: list[str]) -> dict[str, RunProgress]: ...
+
+
+class ResultStore(Protocol):
+    """What measuring leaves, and where it was measured."""
+
     def add_invocation(self, run: Run, invocation: Invocation, host: HostFacts | None = None) -> None:
         """`host`: what it was measured on, by default the run's own."""
         ...
@@ -310,10 +348,30 @@ class Store(Protocol):
         """What was recorded last of each node that had a job of a pool in the week before the newest one, by name."""
         ...
 
+    def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
+        """Those of a job, or of the whole run."""
+        ...
+
+    def stored_by_job(self, run_id: str) -> dict[str, int]:
+        """How many invocations of each job are stored, whatever their attempt; of other jobs there are none."""
+        ...
+
+
+class ScheduleStore(Protocol):
+    """Schedules."""
+
     def add_schedule(self, schedule: Schedule) -> None: ...
     def schedules(self) -> list[Schedule]:
         """The newest change of each, by name; those that were removed too."""
         ...
+
+    def schedules_open_until(self) -> dict[str, datetime]:
+        """When something changed last about the newest run of each schedule, by its name."""
+        ...
+
+
+class CommitStore(Protocol):
+    """Commits of watched repositories, and of the libraries that their specs follow."""
 
     def add_commit(self, handled: HandledCommit) -> None: ...
     def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
@@ -333,6 +391,10 @@ class Store(Protocol):
     def followed(self, repository: str) -> list[FollowedCommit]:
         """The newest of each following."""
         ...
+
+
+class BisectionStore(Protocol):
+    """Bisections."""
 
     def add_bisection(self, bisection: Bisection) -> None: ...
     def bisection(self, bisection_id: str) -> Bisection | None: ...
@@ -355,6 +417,10 @@ class Store(Protocol):
         """None where its commits are not known yet."""
         ...
 
+
+class AlertStore(Protocol):
+    """Alerts, as the events of each."""
+
     def add_alert_event(self, event: AlertEvent) -> None: ...
     def alert_events(self, alert_id: str) -> list[AlertEvent]:
         """In their order; none where there is no such alert."""
@@ -371,6 +437,10 @@ class Store(Protocol):
     def alerts_beginning_with(self, prefix: str) -> list[str]:
         """Ids, in their order."""
         ...
+
+
+class JudgementStore(Protocol):
+    """What was judged, and what is to be."""
 
     def add_judgement(self, judgement: Judgement) -> None: ...
     def judgement(self, run_id: str) -> Judgement | None:
@@ -403,6 +473,10 @@ class Store(Protocol):
         """Newest first."""
         ...
 
+
+class NotificationStore(Protocol):
+    """What people are told, and what came of telling them."""
+
     def add_notifications(self, notifications: Sequence[Notification]) -> None:
         """All of them, or none."""
         ...
@@ -428,44 +502,9 @@ class Store(Protocol):
         """Of these notifications, and any other since a moment; in their order."""
         ...
 
-    def run(self, run_id: str) -> Run | None: ...
-    def run_ids(self) -> set[str]:
-        """Of all runs that are stored."""
-        ...
 
-    def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
-        """Newest first; more than `limit` where the last ones were made at the same moment."""
-        ...
-
-    def events(self, run_id: str) -> list[RunEvent]:
-        """In their order."""
-        ...
-
-    def open_runs(self) -> list[str]:
-        """Ids of the runs that something is still to happen to by itself, the oldest first."""
-        ...
-
-    def open_run_rows(self) -> list[OpenRunRow]:
-        """The same runs, with what the queue knows of them."""
-        ...
-
-    def last_begun(self) -> dict[str, datetime]:
-        """When a run of each spec began last, by the spec's name."""
-        ...
-
-    def schedules_open_until(self) -> dict[str, datetime]:
-        """When something changed last about the newest run of each schedule, by its name."""
-        ...
-
-    def run_states(self) -> list[RunStateRow]: ...
-    def progress(self, run_ids: list[str]) -> dict[str, RunProgress]: ...
-    def invocations(self, run_id: str, job_id: str = "") -> set[InvocationKey]:
-        """Those of a job, or of the whole run."""
-        ...
-
-    def stored_by_job(self, run_id: str) -> dict[str, int]:
-        """How many invocations of each job are stored, whatever their attempt; of other jobs there are none."""
-        ...
+class SampleStore(Protocol):
+    """What was measured."""
 
     def host_kinds(self, run_id: str | None = None) -> list[HostKindRow]:
         """Those with the newest samples first; with a run named, that run's."""
@@ -525,4 +564,19 @@ class Store(Protocol):
         ...
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]: ...
-    def close(self) -> None: ...
+
+
+class Store(
+    Upkeep,
+    RunStore,
+    ResultStore,
+    ScheduleStore,
+    CommitStore,
+    BisectionStore,
+    AlertStore,
+    JudgementStore,
+    NotificationStore,
+    SampleStore,
+    Protocol,
+):
+    """All of it. Implementations are safe to call from several threads."""

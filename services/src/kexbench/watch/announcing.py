@@ -4,12 +4,14 @@ at each open pull request."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from threading import Event
+from typing import Protocol
 
 from kexbench.api.commit_models import CheckView, CommitView
 from kexbench.api.troubles import Troubles
+from kexbench.client import ApiError
 from kexbench.domain.commits import branch_of
+from kexbench.domain.verdicts import RunVerdict
 from kexbench.forges import CommitStatus, Forge, ForgeError
-from kexbench.watch.control import Control, ControlError
 from kexbench.watch.telling import Verdicts, comment_of, status_of
 
 _FOR_GOOD = (400, 404, 422)
@@ -18,12 +20,28 @@ LASTING = timedelta(days=3)
 """What happened to older commits, nobody waits for any more."""
 
 
+class Known(Protocol):
+    """What the API knows of commits. All of it raises ApiError."""
+
+    def commits(self, repository: str) -> Sequence[CommitView]:
+        """The newest that say something of a spec, with the states of their runs."""
+        ...
+
+    def verdict(self, run_id: str) -> RunVerdict:
+        """Of a run that has ended."""
+        ...
+
+    def heads(self, repository: str) -> Mapping[str, str]:
+        """The commit of each branch that was handled last."""
+        ...
+
+
 class Announcer:
     """Keeps nothing but what it sent; begun anew, the forge is asked what it shows already."""
 
     def __init__(
         self,
-        control: Control,
+        api: Known,
         forges: Mapping[str, Forge],
         pages_url: str,
         clock: Callable[[], datetime],
@@ -31,7 +49,7 @@ class Announcer:
         troubles: Troubles | None = None,
     ) -> None:
         """`forges` by the repository's name; `pages_url` is where people reach the dashboard."""
-        self._control = control
+        self._api = api
         self._guard = (troubles or Troubles()).guard
         self._forges = forges
         self._pages_url = pages_url.rstrip("/")
@@ -62,13 +80,13 @@ class Announcer:
             return False
         troubles: list[str] = []
         try:
-            found = self._control.commits(name)
+            found = self._api.commits(name)
             verdicts = self._verdicts_of(name, found)
             for commit in found:
                 if self._is_recent(commit):
                     troubles += self._set_statuses(forge, commit, verdicts)
             troubles += self._put_comments(name, forge, found, verdicts)
-        except (ForgeError, ControlError) as error:
+        except (ForgeError, ApiError) as error:
             if isinstance(error, ForgeError) and error.again_at is not None:
                 self._again_at[name] = error.again_at
             troubles.append(str(error))
@@ -87,7 +105,7 @@ class Announcer:
         checks = [check for commit in found if self._is_recent(commit) for check in commit.checks]
         ended = [check.run_id for check in checks if check.run_id and check.state and not check.state.is_open]
         known = self._verdicts.get(name, {})
-        self._verdicts[name] = {one: known.get(one) or self._control.verdict(one) for one in ended}
+        self._verdicts[name] = {one: known.get(one) or self._api.verdict(one) for one in ended}
         return self._verdicts[name]
 
     def _set_statuses(self, forge: Forge, found: CommitView, verdicts: Verdicts) -> list[str]:
@@ -136,7 +154,7 @@ class Announcer:
         for one in found:
             if one.commit.pull_request is not None:
                 newest.setdefault(one.commit.pull_request, one)
-        heads = self._control.heads(name) if newest else {}
+        heads = self._api.heads(name) if newest else {}
         told = {one.commit.commit for one in found}
         for number, one in newest.items():
             head = heads.get(branch_of(number), one.commit.commit)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from kexbench.api.following_models import FollowedSpec, FollowedView
+from kexbench.client import ApiClient
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Commit
 from kexbench.domain.following import AskedCommit, FollowedCommit, Following
@@ -17,7 +18,6 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_of
 from kexbench.planning.neighbours import is_held_up, is_waiting, newest_built
 from kexbench.planning.spec import Catalogue
-from kexbench.watch.control import FollowControl
 from kexbench.watch.history import History
 from kexbench.watch.source import Source, SourceError
 
@@ -50,7 +50,7 @@ class Follower:
 
     def __init__(
         self,
-        control: FollowControl,
+        api: ApiClient,
         copies: Path,
         catalogue: Callable[[], Catalogue],
         clock: Callable[[], datetime],
@@ -58,7 +58,7 @@ class Follower:
         pace_s: float = PACE_S,
     ) -> None:
         """`copies` is the folder for histories, `catalogue` the one of the installation."""
-        self._control = control
+        self._api = api
         self._copies = copies
         self._catalogue = catalogue
         self._clock = clock
@@ -77,11 +77,11 @@ class Follower:
 
     def look(self, source: Source, heads: Mapping[str, str]) -> bool:
         """Have measured what is new for the specs of a repository, whose branches were handled up to `heads`. Whether
-        all followed repositories answered. Raises SourceError for its own, and ControlError."""
+        all followed repositories answered. Raises SourceError for its own, and ApiError."""
         specs = self._specs(source, heads)
         if not specs:
             return True
-        known = {one.followed.following: one for one in self._control.followed(source.repository.name)}
+        known = {one.followed.following: one for one in self._api.followed(source.repository.name)}
         self._newest = max([self._newest, *(one.followed.handled_at for one in known.values())])
         answered = [self._look_for(spec, known.get(spec.following)) for spec in specs]
         return all(answered)
@@ -140,7 +140,7 @@ class Follower:
             spec_text=spec.text,
             catalogue_text=spec.catalogue_text,
         )
-        check = self._control.run_followed(asked)
+        check = self._api.run_followed(asked)
         wanted = AskedCommit(commit=commit, base=base, run_id=check.run_id) if check.run_id else None
         self._note(
             FollowedCommit(
@@ -160,7 +160,7 @@ class Follower:
     def _note(self, noted: FollowedCommit) -> None:
         """Each later than the one before, whatever the clock does: the latest is where looking goes on."""
         self._newest = max(noted.handled_at, self._newest + _TICK)
-        self._control.note_followed(noted.model_copy(update={"handled_at": self._newest}))
+        self._api.note_followed(noted.model_copy(update={"handled_at": self._newest}))
 
     def _specs(self, source: Source, heads: Mapping[str, str]) -> tuple[_FollowingSpec, ...]:
         """Read anew when a branch has another head; where several branches have a spec the first one counts."""

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from kexbench.api.commit_models import CommittedSpec
 from kexbench.api.troubles import Troubles
+from kexbench.client import ApiClient, ApiError
 from kexbench.domain.commits import NO_COMMIT, Check, Commit, HandledCommit, Reason
 from kexbench.domain.moments import EARLIEST
 from kexbench.forges import Forge, ForgeError
 from kexbench.planning.commits import SKIP, Faulty, Wanted, at_most, wanted
-from kexbench.watch.control import Control, ControlError
 from kexbench.watch.following import Follower
 from kexbench.watch.proposals import MOST_SPECS, Proposal, Proposals
 from kexbench.watch.source import Source, SourceError
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 class Watcher:
     def __init__(
         self,
-        control: Control,
+        api: ApiClient,
         sources: Sequence[Source],
         clock: Callable[[], datetime],
         say: Callable[[str], None] = _log.info,
@@ -42,7 +42,7 @@ class Watcher:
         looks at what specs follow."""
         self._follower = follower
         self._guard = (troubles or Troubles()).guard
-        self._control = control
+        self._api = api
         self._sources = sources
         self._clock = clock
         self._say = say
@@ -67,8 +67,8 @@ class Watcher:
     def listen(self) -> None:
         """Look at the repositories that a webhook rang for since the last time."""
         try:
-            rings = self._control.rings()
-        except ControlError:  # which is told when it is time for a look
+            rings = self._api.rings()
+        except ApiError:  # which is told when it is time for a look
             return
         rung = [
             source for source in self._sources if rings.get(name := source.repository.name) != self._rings.get(name)
@@ -87,7 +87,7 @@ class Watcher:
         name = source.repository.name
         try:
             followed = self._look(source)
-        except (ControlError, SourceError, ForgeError) as error:
+        except (ApiError, SourceError, ForgeError) as error:
             if self._troubles.get(name) != str(error):
                 self._say(str(error))
             self._troubles[name] = str(error)
@@ -98,7 +98,7 @@ class Watcher:
 
     def _look(self, source: Source) -> bool:
         """Whether all that its specs follow answered as well."""
-        known = self._control.heads(source.repository.name)
+        known = self._api.heads(source.repository.name)
         heads = source.heads()
         for branch in source.repository.branches:
             head, handled = heads.get(branch), known.get(branch)
@@ -113,7 +113,7 @@ class Watcher:
         for proposal in self._proposals.of(source, heads, known):
             try:
                 self._handle_proposal(source, proposal)
-            except ControlError as error:  # one that is refused holds up no other
+            except ApiError as error:  # one that is refused holds up no other
                 refused.append(error)
         if refused:
             raise refused[0]
@@ -140,7 +140,7 @@ class Watcher:
         if found and SKIP in source.message(name):
             self._note(commit, note=f"{SKIP} in its message")
         elif found:
-            self._note(commit, tuple(self._check(self._control.run, commit, one, now.catalogue) for one in found))
+            self._note(commit, tuple(self._check(self._api.run_committed, commit, one, now.catalogue) for one in found))
         elif is_head:
             self._note(commit)
 
@@ -148,7 +148,7 @@ class Watcher:
         """Once, whatever is in it: of one that can't be understood that is what is noted."""
         commit = source.commit(found.branch, found.commit)
         measured = found.measured and SKIP not in source.message(found.commit)
-        ask = self._control.run if measured else self._control.plan
+        ask = self._api.run_committed if measured else self._api.plan_committed
         try:
             now, before = source.files(found.commit), source.files(source.merge_base(found.commit, found.bases))
             changed = at_most(wanted(now, before, source.repository.catalogue), MOST_SPECS)
@@ -183,4 +183,4 @@ class Watcher:
     def _note(self, commit: Commit, checks: tuple[Check, ...] = (), note: str = "") -> None:
         """Each later than the one before, whatever the clock does: the latest is where looking went on last."""
         self._newest = max(self._clock(), self._newest + _TICK)
-        self._control.handled(HandledCommit(commit=commit, handled_at=self._newest, checks=checks, note=note))
+        self._api.note_commit(HandledCommit(commit=commit, handled_at=self._newest, checks=checks, note=note))

@@ -7,10 +7,10 @@ from functools import partial
 from threading import Event, Thread
 
 from kexbench.api.troubles import Troubles
+from kexbench.client import ApiClient
 from kexbench.domain.canonical import content_hash
 from kexbench.forges import Forge, forge_of
 from kexbench.watch.announcing import Announcer
-from kexbench.watch.control import Control, WatchControl
 from kexbench.watch.following import Follower
 from kexbench.watch.git import GitSource
 from kexbench.watch.loop import Watcher
@@ -19,15 +19,15 @@ from kexbench.wiring import Installation
 
 @contextmanager
 def watching(
-    installation: Installation, control: WatchControl, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Iterator[Watcher]:
     """A watcher that works for as long as the context lasts, and tells forges what came of it, in threads: a repository
     that takes long to fetch, or a forge that takes long to answer, holds up nobody. Raises DocumentError for wrong
     repositories, and SourceError where no copy can be kept."""
     ending = Event()
     pace = (ending, installation.settings.watch_interval_s)
-    with watcher_of(installation, control, say, troubles) as watcher:
-        announcer = announcer_of(installation, control, say, troubles)
+    with watcher_of(installation, api, say, troubles) as watcher:
+        announcer = announcer_of(installation, api, say, troubles)
         threads = [
             Thread(target=watcher.run, args=pace, name="watcher"),
             Thread(target=announcer.run, args=pace, name="announcer"),
@@ -44,7 +44,7 @@ def watching(
 
 @contextmanager
 def watcher_of(
-    installation: Installation, control: WatchControl, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Iterator[Watcher]:
     """Raises DocumentError for wrong repositories, and SourceError where no copy can be kept."""
     copies = installation.settings.home.absolute() / "repositories"
@@ -54,17 +54,17 @@ def watcher_of(
             for repository in installation.repositories()
         ]
         clock = partial(datetime.now, UTC)
-        follower = Follower(control, copies / "followed", installation.catalogue, clock, say)
+        follower = Follower(api, copies / "followed", installation.catalogue, clock, say)
         opened.enter_context(closing(follower))
-        yield Watcher(control, sources, clock, say, forges_of(installation), follower, troubles)
+        yield Watcher(api, sources, clock, say, forges_of(installation), follower, troubles)
 
 
 def announcer_of(
-    installation: Installation, control: Control, say: Callable[[str], None], troubles: Troubles | None = None
+    installation: Installation, api: ApiClient, say: Callable[[str], None], troubles: Troubles | None = None
 ) -> Announcer:
     """Raises DocumentError for wrong repositories."""
     pages = installation.settings.pages_url
-    return Announcer(control, forges_of(installation), pages, lambda: datetime.now(UTC), say, troubles)
+    return Announcer(api, forges_of(installation), pages, lambda: datetime.now(UTC), say, troubles)
 
 
 def forges_of(installation: Installation) -> dict[str, Forge]:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from kexbench.dispatcher import ControlError, Turn
+from kexbench.client import ApiError
+from kexbench.dispatcher import Turn
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.execution.argo.decide import RunView
@@ -56,13 +57,13 @@ class FakeControl:
         self._ask()
         state = self.view(run_id).state
         if state not in (RunState.QUEUED, RunState.BUILDING, RunState.RUNNING):
-            raise ControlError(f"run {run_id} can't start: it is {state}")
+            raise ApiError(f"run {run_id} can't start: it is {state}")
         if state is not RunState.RUNNING:
             self.become(run_id, RunState.RUNNING)
 
-    def record(self, run_id: str, event: RunEvent) -> None:
+    def record(self, event: RunEvent) -> None:
         self._ask()
-        self.events[run_id].append(event)
+        self.events[event.run_id].append(event)
 
     def stored_invocations(self, run_id: str) -> Mapping[str, int]:
         self._ask()
@@ -88,5 +89,5 @@ class FakeControl:
     def _ask(self) -> None:
         if self.answers_left is not None:
             if self.answers_left == 0:
-                raise ControlError("asking the API: connection refused\n  remedy: is it up?")
+                raise ApiError("asking the API: connection refused\n  remedy: is it up?")
             self.answers_left -= 1

@@ -14,7 +14,8 @@ import pytest
 
 from kexbench.api.calling import API_PREFIX
 from kexbench.api.models import StoredInvocation
-from kexbench.uplink import Refused, Unreachable, Uplink
+from kexbench.client import ApiClient, Refused, Unreachable, token_in
+from kexbench.store.lock import ServiceAddress
 
 KEY = StoredInvocation(job_id="job", attempt=1, case_id="case", invocation=3)
 
@@ -93,9 +94,9 @@ def api() -> Iterator[Api]:
 
 @dataclass
 class Pod:
-    """An uplink, what it said, and what happens when it says something."""
+    """A client, what it said, and what happens when it says something."""
 
-    uplink: Uplink
+    api: ApiClient
     token_file: Path
     said: list[str]
     on_wait: list[Callable[[], object]]
@@ -106,8 +107,8 @@ MakePod = Callable[..., Pod]
 
 @pytest.fixture
 def pod(api: Api, tmp_path: Path) -> Iterator[MakePod]:
-    """`pod()` has an uplink to the API that waits for next to nothing between two tries."""
-    opened: list[Uplink] = []
+    """`pod()` has a client of the API that waits for next to nothing between two tries."""
+    opened: list[ApiClient] = []
 
     def make(*, patience_s: float = 60) -> Pod:
         token_file, said, on_wait = tmp_path / "token", list[str](), list[Callable[[], object]]()
@@ -118,7 +119,7 @@ def pod(api: Api, tmp_path: Path) -> Iterator[MakePod]:
             if on_wait:
                 on_wait.pop(0)()
 
-        link = Uplink(api.url, token_file, say, patience_s=patience_s, longest_wait_s=0.01)
+        link = ApiClient(api.url, token_in(token_file), say, patience_s=patience_s, longest_wait_s=0.01)
         opened.append(link)
         return Pod(link, token_file, said, on_wait)
 
@@ -134,7 +135,7 @@ def problem(detail: str, remedy: str | None = None) -> bytes:
 def test_what_is_asked_for_comes_as_what_it_is(api: Api, pod: MakePod) -> None:
     api.replies.append(Reply(body=f"[{KEY.model_dump_json()}]".encode()))
     api.start()
-    assert pod().uplink.get(list[StoredInvocation], "/runs/a/invocations") == [KEY]
+    assert pod().api.get(list[StoredInvocation], "/runs/a/invocations") == [KEY]
     assert (api.asked[0].method, api.asked[0].path) == ("GET", f"{API_PREFIX}/runs/a/invocations")
 
 
@@ -142,7 +143,7 @@ def test_while_nobody_answers_it_waits_and_goes_on_when_somebody_does(api: Api, 
     one = pod()
     api.replies.append(Reply(204))
     one.on_wait.append(api.start)
-    one.uplink.send("PUT", "/references", KEY)
+    one.api.send("PUT", "/references", KEY)
     assert one.said[0].startswith("waiting for the API: ")
     assert "refused" in one.said[0]
     assert [asked.body for asked in api.asked] == [KEY.model_dump_json().encode()]
@@ -152,7 +153,7 @@ def test_an_api_that_hangs_up_is_asked_again(api: Api, pod: MakePod) -> None:
     api.replies += [Reply(0), Reply(204)]
     api.start()
     one = pod()
-    one.uplink.send("POST", "/runs/a/invocations", KEY)
+    one.api.send("POST", "/runs/a/invocations", KEY)
     assert len(one.said) == 1
     assert api.asked[0] == api.asked[1]
 
@@ -162,7 +163,7 @@ def test_an_answer_that_may_be_another_one_later_is_asked_for_again(api: Api, po
     api.replies += [Reply(status, problem("the store is away", "try again")), Reply(status), Reply(204)]
     api.start()
     one = pod()
-    one.uplink.send("POST", "/runs/a/invocations", KEY)
+    one.api.send("POST", "/runs/a/invocations", KEY)
     assert one.said == [
         "waiting for the API: the store is away; try again",
         f"waiting for the API: the API answered {status}",
@@ -176,7 +177,7 @@ def test_a_refusal_is_told_with_its_detail_and_remedy_and_not_asked_again(api: A
     api.start()
     one = pod()
     with pytest.raises(Refused) as caught:
-        one.uplink.send("PUT", "/runs/a")
+        one.api.send("PUT", "/runs/a")
     assert (caught.value.status, str(caught.value)) == (status, "run a is over; start another one")
     assert one.said == []
     assert len(api.asked) == 1
@@ -198,7 +199,7 @@ def test_a_refusal_without_a_remedy_or_in_no_words_of_ours_is_told_all_the_same(
     api.replies.append(Reply(404, body))
     api.start()
     with pytest.raises(Refused) as caught:
-        pod().uplink.get(StoredInvocation, "/nothing")
+        pod().api.get(StoredInvocation, "/nothing")
     assert str(caught.value) == says
 
 
@@ -207,23 +208,23 @@ def test_the_token_is_read_anew_for_each_request_also_for_one_that_is_repeated(a
     api.start()
     one = pod()
     one.on_wait.append(lambda: one.token_file.write_text("third"))
-    one.uplink.send("PUT", "/references")
+    one.api.send("PUT", "/references")
     one.token_file.write_text("second\n")
-    one.uplink.send("PUT", "/references")
+    one.api.send("PUT", "/references")
     assert [asked.token for asked in api.asked] == ["Bearer first", "Bearer second", "Bearer third"]
 
 
 def test_patience_ends_and_what_was_tried_is_told(pod: MakePod) -> None:
     one = pod(patience_s=0)
     with pytest.raises(Unreachable, match=r"the API did not answer for 0 s: .*refused"):
-        one.uplink.send("PUT", "/references")
+        one.api.send("PUT", "/references")
 
 
 def test_patience_ends_with_an_api_that_can_not_answer_too(api: Api, pod: MakePod) -> None:
     api.replies.append(Reply(503, problem("the store is away")))
     api.start()
     with pytest.raises(Unreachable, match="the store is away"):
-        pod(patience_s=0).uplink.send("PUT", "/references")
+        pod(patience_s=0).api.send("PUT", "/references")
 
 
 def test_a_file_is_sent_whole_each_time_with_its_length(api: Api, pod: MakePod, tmp_path: Path) -> None:
@@ -232,7 +233,7 @@ def test_a_file_is_sent_whole_each_time_with_its_length(api: Api, pod: MakePod, 
     api.replies += [Reply(503), Reply(0), Reply(200)]
     api.start()
     with (tmp_path / "kit.tar").open("rb") as archive:
-        pod().uplink.send_file("/kits/0123", archive)
+        pod().api.send_file("/kits/0123", archive)
     assert [asked.body for asked in api.asked] == [content] * 3
     assert {asked.length for asked in api.asked} == {str(len(content))}
 
@@ -245,7 +246,7 @@ def test_a_file_that_is_refused_is_not_sent_again(api: Api, pod: MakePod, tmp_pa
         (tmp_path / "kit.tar").open("rb") as archive,
         pytest.raises(Refused, match="the kit is damaged; build it again"),
     ):
-        pod().uplink.send_file("/kits/0123", archive)
+        pod().api.send_file("/kits/0123", archive)
     assert len(api.asked) == 1
 
 
@@ -254,7 +255,7 @@ def test_a_download_is_a_file_with_its_hash(api: Api, pod: MakePod, tmp_path: Pa
     api.replies.append(Reply(body=content))
     api.start()
     one = pod()
-    assert one.uplink.download("/kits/0123", tmp_path / "kit.tar") == hashlib.sha256(content).hexdigest()
+    assert one.api.download("/kits/0123", tmp_path / "kit.tar") == hashlib.sha256(content).hexdigest()
     assert (tmp_path / "kit.tar").read_bytes() == content
     assert sorted(tmp_path.iterdir()) == [tmp_path / "kit.tar", one.token_file]
 
@@ -265,7 +266,7 @@ def test_a_download_that_is_cut_off_is_tried_again_and_never_half_there(api: Api
     api.start()
     one, seen = pod(), []
     one.on_wait += [lambda: seen.append((tmp_path / "kit.tar").exists())] * 2
-    assert one.uplink.download("/kits/0123", tmp_path / "kit.tar") == hashlib.sha256(content).hexdigest()
+    assert one.api.download("/kits/0123", tmp_path / "kit.tar") == hashlib.sha256(content).hexdigest()
     assert (tmp_path / "kit.tar").read_bytes() == content
     assert seen == [False, False]
 
@@ -280,7 +281,7 @@ def test_a_download_that_fails_leaves_nothing(
     api.start()
     one = pod(patience_s=0)
     with pytest.raises(raised):
-        one.uplink.download("/kits/0123", tmp_path / "kit.tar")
+        one.api.download("/kits/0123", tmp_path / "kit.tar")
     assert list(tmp_path.iterdir()) == [one.token_file]
 
 
@@ -288,6 +289,26 @@ def test_a_trailing_slash_of_the_address_is_no_part_of_the_path(api: Api, tmp_pa
     (tmp_path / "token").write_text("token")
     api.replies.append(Reply(204))
     api.start()
-    with closing(Uplink(f"{api.url}/", tmp_path / "token", print)) as link:
+    with closing(ApiClient(f"{api.url}/", token_in(tmp_path / "token"), print)) as link:
         link.send("PUT", "/references")
     assert api.asked[0].path == f"{API_PREFIX}/references"
+
+
+def test_without_patience_everything_is_asked_once_and_any_answer_is_the_last_word(api: Api) -> None:
+    address = ServiceAddress(pid=1, url=api.url, secret="s" * 64)
+    with closing(ApiClient.here(address)) as client:
+        with pytest.raises(Unreachable, match=r"the service does not answer: .*refused"):
+            client.send("PUT", "/references")
+        api.replies += [Reply(503, problem("the store is away", "try again")), Reply(204)]
+        api.start()
+        with pytest.raises(Refused) as caught:
+            client.send("PUT", "/references")
+        assert (caught.value.detail, caught.value.remedy, len(api.replies)) == ("the store is away", "try again", 1)
+
+
+def test_a_stream_that_breaks_off_says_so_and_is_not_asked_for_again(api: Api, pod: MakePod) -> None:
+    api.replies += [Reply(body=b"half of it", missing=5), Reply(body=b"never asked for")]
+    api.start()
+    with pytest.raises(Unreachable, match="the service does not answer: "):
+        list(pod().api.stream("/export"))
+    assert len(api.asked) == 1

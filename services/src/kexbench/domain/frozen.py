@@ -1,7 +1,7 @@
-"""What all answers of the API have in common."""
+"""What the models of the formats have in common."""
 
 from pydantic import BaseModel, ConfigDict
 
 
-class Answer(BaseModel):
+class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -1,0 +1,2 @@
+SOURCES_fake := backend_fake fake_settings
+LIBS_fake ?=
