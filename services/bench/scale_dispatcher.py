@@ -10,8 +10,7 @@ from typing import TypeVar
 import httpx
 from pydantic import BaseModel, TypeAdapter
 
-from kexbench.api.control_models import OpenRun
-from kexbench.api.queue_models import QueueView
+from kexbench.api.run_models import OpenRun, QueueView
 from kexbench.client import ApiClient
 from kexbench.dispatcher.control import ApiControl
 from kexbench.dispatcher.loop import Dispatcher

@@ -85,7 +85,7 @@ DIMENSION = """\
 DERIVED = """
 import json
 from kexbench.analysis.traits import shared_traits
-from kexbench.api.models import CaseView
+from kexbench.comparison.models import CaseView
 from kexbench.domain.cases import Case, case_order
 from kexbench.planning.plan import make_plan
 from kexbench.planning.spec import Catalogue

@@ -10,8 +10,8 @@ import pytest
 from kexbench import pipeline
 from kexbench.analysis.detectable import invocations_for
 from kexbench.api.lab_models import QualificationRow, Qualifications
-from kexbench.api.models import CaseView
 from kexbench.api.resolving import invocations_to_resolve
+from kexbench.comparison.models import CaseView
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.domain.plans import Plan
 from kexbench.execution.local import JobEnd

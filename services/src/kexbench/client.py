@@ -27,10 +27,9 @@ from tenacity import (
 
 from kexbench.api.alert_models import ToSend
 from kexbench.api.calling import API_PREFIX, NO_CERTIFICATES, problem_words, sign_role_token, sign_run_token
-from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView
-from kexbench.api.control_models import DryRunRequest, DryRunView
-from kexbench.api.following_models import FollowedSpec, FollowedView
+from kexbench.api.commit_models import CommitPage, CommittedSpec, CommitView, FollowedSpec, FollowedView
 from kexbench.api.models import StoredInvocation
+from kexbench.api.run_models import DryRunRequest, DryRunView
 from kexbench.domain.commits import Check, HandledCommit
 from kexbench.domain.following import FollowedCommit
 from kexbench.domain.notifications import Sending

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from kexbench.api.following_models import NeighboursView
+from kexbench.api.commit_models import NeighboursView
 from kexbench.cli.backfill import ends_of, steps_of
 from kexbench.domain.bisections import LineCommit
 from kexbench.domain.following import LibraryBranch

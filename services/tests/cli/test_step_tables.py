@@ -7,12 +7,12 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from kexbench.api.models import CaseView, HostKind
+from kexbench.api.models import HostKind
 from kexbench.api.reading import summary
 from kexbench.api.run_models import RunDetail, SiblingView, StealView
 from kexbench.cli.step_tables import level_table, move_text, step_lines, step_tables
 from kexbench.cli.tables import disturbance_lines, outcome_lines
-from kexbench.comparison.models import Cell, Change, Estimate, OutcomeView, SubjectView
+from kexbench.comparison.models import CaseView, Cell, Change, Estimate, OutcomeView, SubjectView
 from kexbench.domain.components import ComponentChange
 from kexbench.domain.samples import Metric, OutcomeKind
 from kexbench.domain.upgrades import SideMove

@@ -4,7 +4,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from kexbench.api.queue_models import QueueEntry, QueueView
+from kexbench.api.run_models import QueueEntry, QueueView
 from kexbench.cli.queue import queue_table
 from kexbench.cli.words import by_library, duration_words, percent, rate_text
 from kexbench.comparison.models import Estimate

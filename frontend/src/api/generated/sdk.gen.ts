@@ -98,6 +98,13 @@ export const scaling = <ThrowOnError extends boolean = false>(options?: Options<
 export const qualifications = <ThrowOnError extends boolean = false>(options?: Options<QualificationsData, ThrowOnError>) => (options?.client ?? client).get<QualificationsResponses, QualificationsErrors, ThrowOnError>({ url: '/api/v1/qualifications', ...options });
 
 /**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecard = <ThrowOnError extends boolean = false>(options?: Options<ScorecardData, ThrowOnError>) => (options?.client ?? client).get<ScorecardResponses, ScorecardErrors, ThrowOnError>({ url: '/api/v1/scorecard', ...options });
+
+/**
  * Verdict
  *
  * What a run that has ended says: how many cells it compares, as its page does, and which moved relevantly.
@@ -370,10 +377,3 @@ export const judgement = <ThrowOnError extends boolean = false>(options: Options
  * What people were or are to be told of alerts, newest first, and how far each is.
  */
 export const notifications = <ThrowOnError extends boolean = false>(options?: Options<NotificationsData, ThrowOnError>) => (options?.client ?? client).get<NotificationsResponses, NotificationsErrors, ThrowOnError>({ url: '/api/v1/notifications', ...options });
-
-/**
- * Scorecard
- *
- * How good detection is beside the methods of others, as it was measured last.
- */
-export const scorecard = <ThrowOnError extends boolean = false>(options?: Options<ScorecardData, ThrowOnError>) => (options?.client ?? client).get<ScorecardResponses, ScorecardErrors, ThrowOnError>({ url: '/api/v1/scorecard', ...options });

@@ -5347,6 +5347,63 @@ export type QualificationsResponses = {
 
 export type QualificationsResponse = QualificationsResponses[keyof QualificationsResponses];
 
+export type ScorecardData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/scorecard';
+};
+
+export type ScorecardErrors = {
+    /**
+     * Malformed, or of two lengths
+     */
+    400: Problem;
+    /**
+     * Not found
+     */
+    404: Problem;
+    /**
+     * Nothing of the body came for too long
+     */
+    408: Problem;
+    /**
+     * No length given
+     */
+    411: Problem;
+    /**
+     * Too large
+     */
+    413: Problem;
+    /**
+     * This service is not reached by that host's name
+     */
+    421: Problem;
+    /**
+     * Not of the expected form
+     */
+    422: Problem;
+    /**
+     * What stands in the file is no scorecard
+     */
+    500: Problem;
+    /**
+     * The store is not available
+     */
+    503: Problem;
+};
+
+export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
+
+export type ScorecardResponses = {
+    /**
+     * Successful Response
+     */
+    200: Scorecard;
+};
+
+export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];
+
 export type VerdictData = {
     body?: never;
     path: {
@@ -7449,60 +7506,3 @@ export type NotificationsResponses = {
 };
 
 export type NotificationsResponse = NotificationsResponses[keyof NotificationsResponses];
-
-export type ScorecardData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/scorecard';
-};
-
-export type ScorecardErrors = {
-    /**
-     * Malformed, or of two lengths
-     */
-    400: Problem;
-    /**
-     * Not found
-     */
-    404: Problem;
-    /**
-     * Nothing of the body came for too long
-     */
-    408: Problem;
-    /**
-     * No length given
-     */
-    411: Problem;
-    /**
-     * Too large
-     */
-    413: Problem;
-    /**
-     * This service is not reached by that host's name
-     */
-    421: Problem;
-    /**
-     * Not of the expected form
-     */
-    422: Problem;
-    /**
-     * What stands in the file is no scorecard
-     */
-    500: Problem;
-    /**
-     * The store is not available
-     */
-    503: Problem;
-};
-
-export type ScorecardError = ScorecardErrors[keyof ScorecardErrors];
-
-export type ScorecardResponses = {
-    /**
-     * Successful Response
-     */
-    200: Scorecard;
-};
-
-export type ScorecardResponse = ScorecardResponses[keyof ScorecardResponses];

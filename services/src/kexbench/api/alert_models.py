@@ -5,7 +5,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from kexbench.api.control_models import SPEC_MAX_CHARACTERS
 from kexbench.domain.alerts import ASSIGNEE_MAX, NOTE_MAX, Alert, AlertAction, AlertEvent, Cause, Status
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.judgements import Judgement, ReplayedUpgrade
@@ -14,6 +13,7 @@ from kexbench.domain.notifications import Happening, Link, Notification, Sending
 from kexbench.domain.numbers import Count
 from kexbench.domain.upgrades import Move
 from kexbench.notify.outbox import Rules, Tries, standing_of
+from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 
 PeoplesAction = Literal[
     AlertAction.ACKNOWLEDGED,

@@ -24,7 +24,7 @@ from kexbench.api.alert_models import (
     RuleWanted,
 )
 from kexbench.api.dependencies import TheStore, queueing_of
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
 from kexbench.api.uploading import router as uploads

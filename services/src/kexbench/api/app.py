@@ -21,14 +21,12 @@ from kexbench.api import (
     control,
     dry_runs,
     exporting,
-    following,
     lab,
     monitoring,
     notifications,
     queueing,
     reading,
     scheduling,
-    scorecard,
     series,
     supplying,
     upgrades,
@@ -61,7 +59,6 @@ _ROUTES = (
         bisections,
         commits,
         dry_runs,
-        following,
     ),
     *(
         scheduling,
@@ -71,7 +68,6 @@ _ROUTES = (
         webhooks,
         alerts,
         notifications,
-        scorecard,
     ),
 )
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}

@@ -10,7 +10,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.bisection_models import (
+from kexbench.api.dependencies import HasQueue, TheQueueing, TheStore, queueing_of
+from kexbench.api.gate import CountedRoute
+from kexbench.api.problems import ProblemError
+from kexbench.api.reading import Before
+from kexbench.api.uploading import router as uploads
+from kexbench.bisection.advancing import add_event, advance, give_up_line, keep_line
+from kexbench.bisection.known import Known, known_of
+from kexbench.bisection.models import (
     BisectionControl,
     BisectionDetail,
     BisectionPage,
@@ -18,14 +25,7 @@ from kexbench.api.bisection_models import (
     BisectionWanted,
     LineTrouble,
 )
-from kexbench.api.bisection_views import controls_of, detail_of, summary_of
-from kexbench.api.dependencies import HasQueue, TheQueueing, TheStore, queueing_of
-from kexbench.api.faults import CountedRoute
-from kexbench.api.problems import ProblemError
-from kexbench.api.reading import Before
-from kexbench.api.uploading import router as uploads
-from kexbench.bisection.advancing import add_event, advance, give_up_line, keep_line
-from kexbench.bisection.known import Known, known_of
+from kexbench.bisection.views import controls_of, detail_of, summary_of
 from kexbench.domain.bisections import Bisection, BisectionEventKind, Line, WantedLine
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.cases import Case

@@ -9,12 +9,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.control_models import KnownKits, OpenRun, RunWanted
 from kexbench.api.dependencies import TheQueueing, TheStore, TheSupplies, queueing_of
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
-from kexbench.api.run_models import RunSummary
+from kexbench.api.run_models import KnownKits, OpenRun, RunSummary, RunWanted
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.runs import Purpose, Run, RunState, Trigger

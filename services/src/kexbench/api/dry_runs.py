@@ -8,15 +8,14 @@ from fastapi import APIRouter
 from kexbench.analysis.estimates import MIN_COMPARED_INVOCATIONS
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.commits import committed_run, planned_or_faults
-from kexbench.api.control_models import DryRunRequest, DryRunView
 from kexbench.api.dependencies import TheQueueing, TheStore
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.lab import qualified
-from kexbench.api.mixed import mixed_pool
-from kexbench.api.queue_models import QueueEntry
 from kexbench.api.queueing import queue
 from kexbench.api.reading import host_kind
+from kexbench.api.run_models import DryRunRequest, DryRunView, QueueEntry
 from kexbench.api.uploading import router as uploads
+from kexbench.comparison.mixed import mixed_pool
 from kexbench.domain.commits import DryRun
 from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import Plan

@@ -2,9 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Collection
-from typing import Annotated
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, cast
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
+from pydantic import ValidationError
 
 from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.estimates import estimate_median
@@ -20,14 +23,16 @@ from kexbench.api.lab_models import (
     ScalingLine,
     ScalingPoint,
 )
-from kexbench.api.mixed import mixed_pool
-from kexbench.api.models import CaseView, HostKind
+from kexbench.api.models import HostKind, Problem
+from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Libraries, OneCpuModel, OnePool, host_kind
-from kexbench.comparison.models import Estimate
+from kexbench.comparison.mixed import mixed_pool
+from kexbench.comparison.models import CaseView, Estimate
 from kexbench.comparison.order import subjects_in_order
 from kexbench.comparison.qualifying import Qualifying, qualifying
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
+from kexbench.domain.scorecard import Scorecard
 from kexbench.store.port import HostKindRow, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
@@ -130,3 +135,32 @@ def _row(found: Qualifying, group: int) -> QualificationRow | None:
         layout_floor=judged.layout_floor,
         cannot_resolve_below=judged.cannot_resolve_below,
     )
+
+
+_REMEDY = "make scorecard, in a checkout, measures and writes one; KEXBENCH_SCORECARD says where it is"
+
+
+@router.get(
+    "/scorecard",
+    operation_id="scorecard",
+    responses={500: {"model": Problem, "description": "What stands in the file is no scorecard"}},
+)
+def scorecard(request: Request) -> Scorecard:
+    """How good detection is beside the methods of others, as it was measured last."""
+    path = cast(Path | None, request.app.state.scorecard)
+    if path is None:
+        raise ProblemError(HTTPStatus.NOT_FOUND, "this service has no scorecard", _REMEDY)
+    try:
+        return Scorecard.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise ProblemError(HTTPStatus.NOT_FOUND, f"there is no scorecard at {path}", _REMEDY) from None
+    except (OSError, ValidationError) as error:
+        detail = f"{path} is no scorecard of this version: {_first(error)}"
+        raise ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, detail, _REMEDY) from None
+
+
+def _first(error: OSError | ValidationError) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    fault = error.errors()[0]
+    return f"{fault['msg']} at {'.'.join(map(str, fault['loc'])) or 'its beginning'}"

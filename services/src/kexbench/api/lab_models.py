@@ -4,9 +4,9 @@ from datetime import datetime
 
 from pydantic import Field
 
-from kexbench.api.mixed import MixedPool
-from kexbench.api.models import CaseView, HostKind
-from kexbench.comparison.models import Estimate, SubjectView
+from kexbench.api.models import HostKind
+from kexbench.comparison.mixed import MixedPool
+from kexbench.comparison.models import CaseView, Estimate, SubjectView
 from kexbench.domain.frozen import Frozen
 
 

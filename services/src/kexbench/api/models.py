@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from kexbench.comparison.models import Cell, Estimate, SubjectView
-from kexbench.domain.cases import Case, kinds_of
-from kexbench.domain.dimensions import Kind
+from kexbench.comparison.models import CaseView, Cell, Estimate, SubjectView
 from kexbench.domain.frozen import Frozen
+from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Metric
+from kexbench.domain.upgrades import UpgradeEnd
 
 
 class Candidate(Frozen):
@@ -63,18 +63,6 @@ class Health(Frozen):
         examples=["chDB 26.9.1"],
     )
     troubles: list[TroubleView] = Field(description="what does not work now")
-
-
-class CaseView(Case):
-    """A case with its identity and what a person reads."""
-
-    id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
-    title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
-    kinds: list[Kind] = Field(description="what pages filter by")
-
-    @classmethod
-    def of(cls, case: Case) -> "CaseView":
-        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=kinds_of(case))
 
 
 class HostKind(Frozen):
@@ -156,3 +144,108 @@ class StoredInvocation(Frozen):
     attempt: int
     case_id: str
     invocation: int
+
+
+class ReferenceRowView(Frozen):
+    """A case beside its published figure. Rates are handshakes per CPU-second, client and server together."""
+
+    case_id: str
+    published_rate: float
+    published_ratio: float = Field(description="to the baseline's published rate")
+    rate: float | None
+    rate_low: float | None
+    rate_high: float | None
+    ratio: float | None = Field(description="to the baseline's measured rate; above 1 is faster")
+    ratio_low: float | None
+    ratio_high: float | None
+
+
+class SideCosts(Frozen):
+    """Where the CPU time of a handshake goes: medians over invocations, in nanoseconds."""
+
+    client_cpu_ns: float
+    server_cpu_ns: float
+
+
+class SwapView(Frozen):
+    """Two cases that stand the other way round than published, with what each costs on either side."""
+
+    faster_here: str
+    slower_here: str
+    ratio: float = Field(description="of the rates")
+    ratio_low: float | None
+    ratio_high: float | None
+    faster_costs: SideCosts | None = Field(description="null where no invocation tells the two sides apart")
+    slower_costs: SideCosts | None
+
+
+class ReferenceColumn(Frozen):
+    subject: str
+    rows: list[ReferenceRowView]
+    swaps: list[SwapView]
+
+
+class ReferenceTableView(Frozen):
+    title: str
+    baseline: str
+    columns: list[ReferenceColumn] = Field(description="one for each subject")
+
+
+class ReferenceView(Frozen):
+    """Published tables and what was measured here."""
+
+    title: str
+    notes: str
+    tables: list[ReferenceTableView]
+
+
+class UpgradeView(Frozen):
+    """A version and the one before it that has a case on a host kind in common with it."""
+
+    library: Library
+    before: UpgradeEnd
+    after: UpgradeEnd
+    measured_at: datetime = Field(description="when `after` was measured last")
+    cells: int = Field(description="cases, on each host kind, that both have numbers of")
+
+
+class UpgradePage(Frozen):
+    upgrades: list[UpgradeView]
+    next_before: datetime | None = Field(description="pass as `before` for the next page; null at the end")
+
+
+Unit = Literal["ns", "bytes", "count"]
+_TITLES: dict[Metric, tuple[str, Unit]] = {
+    Metric.CPU_NS: ("CPU time, both sides", "ns"),
+    Metric.CLIENT_CPU_NS: ("Client CPU time", "ns"),
+    Metric.SERVER_CPU_NS: ("Server CPU time", "ns"),
+    Metric.WALL_NS: ("Wall time", "ns"),
+    Metric.ELAPSED_NS: ("Wall time of everything, all threads together", "ns"),
+    Metric.FIRST_NS: ("First handshake after a pause", "ns"),
+    Metric.CLIENT_BYTES: ("Bytes sent by the client", "bytes"),
+    Metric.SERVER_BYTES: ("Bytes sent by the server", "bytes"),
+    Metric.CLIENT_RECORDS: ("Records sent by the client", "count"),
+    Metric.SERVER_RECORDS: ("Records sent by the server", "count"),
+    Metric.ROUND_TRIPS: ("Round trips before application data", "count"),
+    Metric.CLIENT_ALLOCATIONS: ("Heap allocations of the client", "count"),
+    Metric.SERVER_ALLOCATIONS: ("Heap allocations of the server", "count"),
+    Metric.HEAP_PEAK_BYTES: ("Peak heap, both sides", "bytes"),
+    Metric.CLIENT_HELD_BYTES: ("Heap held by an open client connection", "bytes"),
+    Metric.SERVER_HELD_BYTES: ("Heap held by an open server connection", "bytes"),
+    Metric.CLIENT_INSTRUCTIONS: ("Instructions of the client", "count"),
+    Metric.SERVER_INSTRUCTIONS: ("Instructions of the server", "count"),
+    Metric.CLIENT_CYCLES: ("Cycles of the client", "count"),
+    Metric.SERVER_CYCLES: ("Cycles of the server", "count"),
+    Metric.CLIENT_BRANCH_MISSES: ("Branch misses of the client", "count"),
+    Metric.SERVER_BRANCH_MISSES: ("Branch misses of the server", "count"),
+    Metric.CLIENT_CACHE_MISSES: ("Cache misses of the client", "count"),
+    Metric.SERVER_CACHE_MISSES: ("Cache misses of the server", "count"),
+}
+
+
+def metric_views(stored: set[str]) -> list[MetricView]:
+    """All metrics in the order of their meaning; `stored` are those that have numbers."""
+    return [
+        MetricView(metric=metric, title=title, unit=unit, stored=metric in stored)
+        for metric, (title, unit) in _TITLES.items()
+    ]

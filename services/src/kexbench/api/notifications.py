@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import NotificationPage, NotificationView, ToSend
 from kexbench.api.dependencies import TheStore
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
 from kexbench.api.uploading import router as uploads

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from fastapi import APIRouter
 
 from kexbench.api.dependencies import MeasuresItself, TheStore
-from kexbench.api.queue_models import QueueEntry, QueueView
 from kexbench.api.reading import PROBLEMS
+from kexbench.api.run_models import QueueEntry, QueueView
 from kexbench.domain.runs import RunState
 from kexbench.planning.queue import in_order, priority_of, superseded
 from kexbench.queue.runs import as_queued, waiting_states

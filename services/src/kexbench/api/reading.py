@@ -9,9 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
 from kexbench.api.dependencies import HasQueue, TheStore
-from kexbench.api.metrics import metric_views
-from kexbench.api.mixed import MixedPool, mixed_pool
-from kexbench.api.models import CaseView, Filters, HostKind, Matrix, Problem
+from kexbench.api.models import Filters, HostKind, Matrix, Problem, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
 from kexbench.api.run_models import (
@@ -26,7 +24,8 @@ from kexbench.api.run_models import (
 )
 from kexbench.comparison.cells import cells_of
 from kexbench.comparison.host_moves import moved_since
-from kexbench.comparison.models import SubjectView
+from kexbench.comparison.mixed import MixedPool, mixed_pool
+from kexbench.comparison.models import CaseView, SubjectView
 from kexbench.comparison.order import cases_in_order, subject_view, subjects_in_order
 from kexbench.domain.hosts import IDLE_SIBLING, LITTLE_STEAL, HostFacts, kind_of, meant_by
 from kexbench.domain.kits import KitManifest

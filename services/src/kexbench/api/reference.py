@@ -4,8 +4,8 @@ from collections import defaultdict
 from statistics import median
 
 from kexbench.analysis.reference import MeasuredRow, Swap, measured_rows, swaps
-from kexbench.api.models import HostKind
-from kexbench.api.reference_models import (
+from kexbench.api.models import (
+    HostKind,
     ReferenceColumn,
     ReferenceRowView,
     ReferenceTableView,

@@ -1,20 +1,22 @@
 """The shapes of what is read of runs."""
 
 from datetime import datetime
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kexbench.api.mixed import MixedPool
-from kexbench.api.models import CaseView, HostKind
-from kexbench.api.reference_models import ReferenceView
-from kexbench.comparison.models import Cell, SubjectView
-from kexbench.domain.commits import Commit
+from kexbench.api.models import HostKind, ReferenceView
+from kexbench.comparison.mixed import MixedPool
+from kexbench.comparison.models import CaseView, Cell, SubjectView
+from kexbench.domain.commits import Commit, DryRun, SpecFault, SpecPath
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.hosts import HostFacts
 from kexbench.domain.kits import KitManifest
-from kexbench.domain.plans import Isolation, Measure, Skipped
+from kexbench.domain.plans import Isolation, Measure, Plan, Skipped
 from kexbench.domain.runs import RunEvent, RunState, Trigger
 from kexbench.domain.samples import Metric, Timer
+from kexbench.domain.schedules import Schedule
+from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 from kexbench.queue.controls import Control
 
 
@@ -118,3 +120,95 @@ class RunDetail(Frozen):
     timers: dict[str, Timer] = Field(description="what reading the clocks cost, by the subject's reference")
     discarded_batches: int
     preempted_batches: int
+
+
+class QueueEntry(Frozen):
+    """A run that was begun or waits."""
+
+    run_id: str
+    spec_name: str
+    trigger: Trigger
+    priority: int = Field(description="by the trigger; 1 comes first")
+    state: RunState
+    detail: str
+    queued_at: datetime = Field(description="of one that a command measures itself: when it began")
+    spec_begun_at: datetime | None = Field(
+        description="when a run of the spec began last; of several specs of one priority the one longest ago is next"
+    )
+    pools: list[str]
+    invocations_planned: int
+    invocations_stored: int
+    left_s: float = Field(description="estimated time of measuring what is left of it")
+    wait_s: float | None = Field(
+        description="estimated time of all that is before it; null once it is begun, and on a cluster, where runs may "
+        "be measured side by side"
+    )
+    superseded_by: str | None = Field(description="the newer run of its line that it will be cancelled for")
+
+
+class QueueView(Frozen):
+    runs: list[QueueEntry] = Field(description="those that were begun first, then in the order they will begin")
+
+
+class Submission(Frozen):
+    """A spec that shall be measured."""
+
+    spec_text: str = Field(min_length=1, max_length=SPEC_MAX_CHARACTERS)
+    spec_file: str = Field("spec.yaml", max_length=400, description="as faults name it")
+
+
+class RunWanted(Submission):
+    """A spec that shall be measured now."""
+
+    purpose: Literal["history", "qualification"] = Field(
+        "history", description="qualification: an A/A run, whose numbers are no part of any overview"
+    )
+
+
+class DryRunRequest(Frozen):
+    """A spec that shall be planned and not measured."""
+
+    spec_text: str = Field(max_length=SPEC_MAX_CHARACTERS)
+    spec_file: SpecPath = Field("spec.yaml", description="as faults name it; its path where it is of a commit")
+    catalogue_text: str | None = Field(None, max_length=SPEC_MAX_CHARACTERS, description="null is this service's own")
+    subjects: Annotated[list[str], Field(max_length=10_000)] = Field([], description="references; all where empty")
+    commit: Commit | None = Field(None, description="that it is of: what is measured of it already is told")
+    with_plan: bool = Field(False, description="whether the whole plan is told, which may be large")
+
+
+class DryRunView(Frozen):
+    """A dry run, or the run that there is, or faults."""
+
+    dry_run: DryRun | None = None
+    plan: Plan | None = Field(None, description="of the dry run, where it was asked for")
+    run_id: str | None = Field(None, description="the run that there is of this spec of this commit")
+    faults: list[SpecFault] = Field([], description="why there is neither")
+
+
+class OpenRun(Frozen):
+    """A run that something is still to happen to, without its plan, which may be large."""
+
+    run_id: str
+    is_started: bool
+    events: list[RunEvent] = Field(description="in their order; each that is `queued` begins another series")
+
+
+class KnownKits(Frozen):
+    """Which kits a run has and which are to be built, on its pools' architecture."""
+
+    architecture: str
+    kits: dict[str, str | None] = Field(description="kit id by reference; null is missing")
+
+
+class ScheduleView(Frozen):
+    """A spec that a cluster measures again and again."""
+
+    name: str = Field(description="the spec's own", examples=["nightly"])
+    cron: str = Field(description="minute, hour, day of the month, month, day of the week; UTC", examples=["0 3 * * *"])
+    spec_text: str = Field(description="planned anew each time")
+    changed_at: datetime
+    changed_by: str
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> "ScheduleView":
+        return cls(**schedule.model_dump(exclude={"removed"}))

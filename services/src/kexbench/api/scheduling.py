@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Response
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.control_models import ScheduleView, Submission
 from kexbench.api.dependencies import TheQueueing, TheStore
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
+from kexbench.api.run_models import ScheduleView, Submission
 from kexbench.api.uploading import router as uploads
 from kexbench.domain.schedules import Schedule, ScheduledRun
 from kexbench.planning.documents import DocumentError

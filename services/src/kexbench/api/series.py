@@ -7,11 +7,11 @@ from fastapi import APIRouter
 
 from kexbench.analysis.estimates import estimate_median
 from kexbench.api.dependencies import TheStore
-from kexbench.api.models import CaseView, ChangePoint, Series, SeriesLine, SeriesPoint
+from kexbench.api.models import ChangePoint, Series, SeriesLine, SeriesPoint
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind
 from kexbench.comparison.levels import Changes, changes_of, lines_of
-from kexbench.comparison.models import Estimate
+from kexbench.comparison.models import CaseView, Estimate
 from kexbench.domain.samples import Metric
 from kexbench.store.port import SampleRow, Selection, Store
 

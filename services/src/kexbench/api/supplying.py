@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit, caller_of
 from kexbench.api.dependencies import TheStore, TheSupplies
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run
 from kexbench.api.uploading import router as uploads

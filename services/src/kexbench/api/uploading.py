@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 
 from kexbench.api.access import Caller, TheCaller, admit
 from kexbench.api.dependencies import TheMonitoring, TheStore
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, known_run

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.faults import CountedRoute
+from kexbench.api.gate import CountedRoute
 from kexbench.api.models import Problem
 from kexbench.api.problems import ProblemError
 from kexbench.api.uploading import router as uploads

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kexbench.api.following_models import Neighbours, NeighboursView
+from kexbench.api.commit_models import Neighbours, NeighboursView
 from kexbench.cli.cluster import followed
 from kexbench.cli.console import out, print_json, say
 from kexbench.cli.plan import AsJson

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from kexbench.api.bisection_models import BisectionWanted
+from kexbench.bisection.models import BisectionWanted
 from kexbench.cli.bisections import search
 from kexbench.cli.compare import Cases, SpecMatrix
 from kexbench.cli.plan import AsJson

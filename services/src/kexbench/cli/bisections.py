@@ -6,7 +6,7 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from kexbench.api.bisection_models import (
+from kexbench.bisection.models import (
     BisectionDetail,
     BisectionPage,
     BisectionRunView,

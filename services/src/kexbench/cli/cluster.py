@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kexbench.api.control_models import RunWanted
-from kexbench.api.run_models import RunDetail, RunSummary
+from kexbench.api.run_models import RunDetail, RunSummary, RunWanted
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import follow, on_this_machine, reach_api

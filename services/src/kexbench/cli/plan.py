@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from kexbench.api.control_models import DryRunRequest, DryRunView
+from kexbench.api.run_models import DryRunRequest, DryRunView
 from kexbench.cli.console import err, out, print_json, say
 from kexbench.cli.reaching import cluster_url, reach_api
 from kexbench.cli.words import duration_words

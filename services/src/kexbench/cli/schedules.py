@@ -7,7 +7,7 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from kexbench.api.control_models import ScheduleView, Submission
+from kexbench.api.run_models import ScheduleView, Submission
 from kexbench.cli.console import out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api

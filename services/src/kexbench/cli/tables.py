@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from rich.table import Table
 
-from kexbench.api.reference_models import ReferenceRowView, SideCosts
+from kexbench.api.models import ReferenceRowView, SideCosts
 from kexbench.api.run_models import RunDetail, RunSummary
 from kexbench.cli.step_tables import case_table, case_text
 from kexbench.cli.words import by_library

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from kexbench.api.upgrade_models import UpgradePage
+from kexbench.api.models import UpgradePage
 from kexbench.cli.console import err, out, print_json
 from kexbench.cli.plan import AsJson
 from kexbench.cli.reaching import reach_api

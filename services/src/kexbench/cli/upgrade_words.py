@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from kexbench.api.upgrade_models import UpgradeView
+from kexbench.api.models import UpgradeView
 from kexbench.cli.step_tables import NO_NUMBER, SIDE_COLUMNS, VERDICTS, along_text, case_table, case_text, move_text
 from kexbench.cli.words import NS_PER_SECOND, cases_text
 from kexbench.domain.samples import DISTURBED_REASON

@@ -4,7 +4,9 @@ from datetime import datetime
 
 from pydantic import Field
 
+from kexbench.domain.cases import Case, kinds_of
 from kexbench.domain.components import ComponentChange
+from kexbench.domain.dimensions import Kind
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
 from kexbench.domain.samples import Disturbed, Negotiated, OutcomeKind
@@ -98,3 +100,15 @@ class Cell(Frozen):
     negotiated: Negotiated | None = Field(description="what the library chose; of cases that leave it a choice")
     run_id: str
     measured_at: datetime
+
+
+class CaseView(Case):
+    """A case with its identity and what a person reads."""
+
+    id: str = Field(description="the case id", examples=["tlsv1.2_ecdhe-rsa_rsa-2048_p-256_aes-128-gcm"])
+    title: str = Field(examples=["TLS 1.2 ECDHE-RSA, RSA 2048, P-256"])
+    kinds: list[Kind] = Field(description="what pages filter by")
+
+    @classmethod
+    def of(cls, case: Case) -> "CaseView":
+        return cls(**case.model_dump(), id=case.case_id, title=case.label, kinds=kinds_of(case))

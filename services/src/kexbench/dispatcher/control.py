@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
-from kexbench.api.bisection_models import LineTrouble
-from kexbench.api.control_models import KnownKits, OpenRun, ScheduleView
-from kexbench.api.queue_models import QueueView
+from kexbench.api.run_models import KnownKits, OpenRun, QueueView, ScheduleView
+from kexbench.bisection.models import LineTrouble
 from kexbench.client import ApiClient
 from kexbench.domain.bisections import WantedLine
 from kexbench.domain.pools import Architecture

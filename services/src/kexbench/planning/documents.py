@@ -15,6 +15,8 @@ from pydantic import BaseModel, ValidationError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
+SPEC_MAX_CHARACTERS = 1 << 20
+"""Of a spec that is sent."""
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_DEPTH = 16
 MAX_FAULTS = 100

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kexbench.api.following_models import FollowedSpec, FollowedView
+from kexbench.api.commit_models import FollowedSpec, FollowedView
 from kexbench.client import ApiClient
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Commit

@@ -261,6 +261,26 @@ export const qualificationsOptions = (options?: Options<QualificationsData>) => 
     queryKey: qualificationsQueryKey(options)
 });
 
+export const scorecardQueryKey = (options?: Options<ScorecardData>) => createQueryKey('scorecard', options);
+
+/**
+ * Scorecard
+ *
+ * How good detection is beside the methods of others, as it was measured last.
+ */
+export const scorecardOptions = (options?: Options<ScorecardData>) => queryOptions<ScorecardResponse, ScorecardError, ScorecardResponse, ReturnType<typeof scorecardQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await scorecard({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: scorecardQueryKey(options)
+});
+
 export const verdictQueryKey = (options: Options<VerdictData>) => createQueryKey('verdict', options);
 
 /**
@@ -720,24 +740,4 @@ export const notificationsOptions = (options?: Options<NotificationsData>) => qu
         return data;
     },
     queryKey: notificationsQueryKey(options)
-});
-
-export const scorecardQueryKey = (options?: Options<ScorecardData>) => createQueryKey('scorecard', options);
-
-/**
- * Scorecard
- *
- * How good detection is beside the methods of others, as it was measured last.
- */
-export const scorecardOptions = (options?: Options<ScorecardData>) => queryOptions<ScorecardResponse, ScorecardError, ScorecardResponse, ReturnType<typeof scorecardQueryKey>>({
-    queryFn: async ({ queryKey, signal }) => {
-        const { data } = await scorecard({
-            ...options,
-            ...queryKey[0],
-            signal,
-            throwOnError: true
-        });
-        return data;
-    },
-    queryKey: scorecardQueryKey(options)
 });

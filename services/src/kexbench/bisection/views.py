@@ -6,15 +6,15 @@ from kexbench.analysis.bisect import Search, Try, posterior
 from kexbench.analysis.bisect_answer import answer, case_steps
 from kexbench.analysis.bisect_notes import Notes, NotMeasured
 from kexbench.analysis.rounds import Vector
-from kexbench.api.bisection_models import (
+from kexbench.bisection.known import Known, builds_of, next_of, notes_of
+from kexbench.bisection.models import (
     BisectionCommit,
     BisectionControl,
     BisectionDetail,
     BisectionRunView,
     BisectionSummary,
 )
-from kexbench.api.models import CaseView
-from kexbench.bisection.known import Known, builds_of, next_of, notes_of
+from kexbench.comparison.models import CaseView
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
 from kexbench.store.port import Store
 

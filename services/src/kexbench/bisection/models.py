@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kexbench.api.control_models import SPEC_MAX_CHARACTERS
-from kexbench.api.models import CaseView
+from kexbench.comparison.models import CaseView
 from kexbench.domain.bisections import BisectionAnswer, BisectionEvent, BisectionState, CaseStep, LineCommit
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import Library
 from kexbench.domain.numbers import Count
 from kexbench.domain.runs import RunState
+from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 
 BisectionControl = Literal["cancel", "resume"]
 CommitName = Annotated[str, Field(min_length=1, max_length=200)]
