@@ -4,10 +4,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.store import rows
-from kexbench.store.connection import Connection
+from kexbench.store.connection import Connection, page_of, page_parameters
 from kexbench.store.measured import COUNTED
 from kexbench.store.port import OpenRunRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
@@ -43,15 +42,17 @@ class RunTables(Connection):
             self._insert("run_events", [row])
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
-        self._insert("attempts", [rows.attempt_row(attempt, pool)])
+        columns = ("run_id", "job_id", "attempt", "started_at")
+        row = rows.whole(attempt, *columns, host_id=attempt.host.host_id, pool=pool)
+        self._insert("attempts", [row])
 
     def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
-        found = self._query(
+        return self._read(
+            JobAttempt,
             "SELECT content FROM attempts FINAL WHERE run_id = {run_id:String}"
             " AND ({job_id:String} = '' OR job_id = {job_id:String}) ORDER BY job_id, attempt",
             {"run_id": run_id, "job_id": job_id},
         )
-        return [JobAttempt.model_validate_json(row["content"]) for row in found]
 
     def run(self, run_id: str) -> Run | None:
         try:
@@ -76,9 +77,7 @@ class RunTables(Connection):
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
         found = self._query(
-            "SELECT run_id, run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
-            " ORDER BY created_at DESC LIMIT {limit:UInt32} WITH TIES",
-            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
+            f"SELECT run_id, run FROM runs FINAL {page_of('created_at')}", page_parameters(limit, before)
         )
         return sorted(rows.runs_of(found), key=lambda run: (run.created_at, run.run_id), reverse=True)
 
