@@ -3,7 +3,7 @@
 All SQL is fixed text with bound parameters.
 """
 
-from kexbench.store import migrate
+from kexbench.store import migrate, rows
 from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
@@ -11,6 +11,7 @@ from kexbench.store.damage import DamageTables
 from kexbench.store.judgements import JudgementTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.measured import MeasuredTables
+from kexbench.store.migrate import Migration
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.runs import RunTables
 from kexbench.store.triggers import TriggerTables
@@ -49,19 +50,13 @@ class ClickHouseStore(
             migrate.pending(migrate.load_migrations(), applied),
             self._clauses,
             self._command,
-            lambda done: self._insert(
-                "schema_migrations",
-                [
-                    {
-                        "version": done.version,
-                        "name": done.name,
-                        "sha256": done.sha256,
-                        "statements": len(done.statements),
-                    }
-                ],
-            ),
+            self._note_migration,
         )
         self._recognise_hosts()
+
+    def _note_migration(self, done: Migration) -> None:
+        row = rows.columns_of(done, "version", "name", "sha256") | {"statements": len(done.statements)}
+        self._insert("schema_migrations", [row])
 
     def engine(self) -> str:
         version = next(self._query("SELECT version() AS version"))["version"]

@@ -12,6 +12,7 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
     DISTURBED_REASON,
     SPOILT_BY_PREEMPTION,
+    Disturbed,
     Invocation,
     Metric,
     Negotiated,
@@ -120,12 +121,10 @@ class MeasuredTables(HostTables):
 
     def samples(self, selection: Selection) -> list[SampleRow]:
         """Of each cell the newest run's samples; with a run named, that run's, with several, all of them."""
+        here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
         found = self._query(
-            f"SELECT {_sample_columns()}"
-            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
-            f" AND (notEmpty({{runs:Array(String)}})"
-            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED} GROUP BY {CELL}))"
+            f"SELECT {_sample_columns()} FROM samples FINAL WHERE {here}"
+            f" AND (notEmpty({{runs:Array(String)}}) OR {_of_newest_run('samples', here)})"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             parameters(selection),
         )
@@ -183,24 +182,11 @@ class MeasuredTables(HostTables):
             f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
             f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
-            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
-            f" WHERE {SELECTED} AND {COUNTED} GROUP BY {CELL})"
+            f" AND {_of_newest_run('outcomes', f'{SELECTED} AND {COUNTED}')}"
             f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
             parameters(selection),
         )
-        return [
-            OutcomeRow(
-                case=rows.case_of(row),
-                subject=rows.subject_of(row),
-                run_id=row["run_id"],
-                measured_at=row["newest"],
-                kind=OutcomeKind(row["kind"]),
-                reason=row["why"],
-                detail=row["text"] or None,
-                invocations=row["times"],
-            )
-            for row in found
-        ]
+        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in found]
 
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in SPOILT_BY_PREEMPTION:
@@ -213,24 +199,11 @@ class MeasuredTables(HostTables):
             f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
             f" WHERE metric = {{metric:String}} AND {SELECTED})"
             f" AND (notEmpty({{runs:Array(String)}})"
-            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE {of_cpu_time} GROUP BY {CELL}))"
+            f" OR {_of_newest_run('samples', of_cpu_time)})"
             f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id, run_id",
             parameters(selection),
         )
-        return [
-            OutcomeRow(
-                case=rows.case_of(row),
-                subject=rows.subject_of(row),
-                run_id=row["run_id"],
-                measured_at=row["newest"],
-                kind="disturbed",
-                reason=DISTURBED_REASON,
-                detail=None,
-                invocations=row["times"],
-            )
-            for row in found
-        ]
+        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in found]
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
         """Counted samples with their batch values, in the order of the table."""
@@ -257,6 +230,25 @@ def _sample(row: dict[str, Any]) -> SampleRow:
     )
 
 
+def _outcome(row: dict[str, Any], kind: OutcomeKind | Disturbed, reason: str, detail: str | None = None) -> OutcomeRow:
+    return OutcomeRow(
+        case=rows.case_of(row),
+        subject=rows.subject_of(row),
+        run_id=row["run_id"],
+        measured_at=row["newest"],
+        kind=kind,
+        reason=reason,
+        detail=detail,
+        invocations=row["times"],
+    )
+
+
+def _of_newest_run(table: str, where: str) -> str:
+    """SQL: whether a row is of the newest run that has its cell."""
+    newest = f"SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM {table} WHERE {where} GROUP BY {CELL}"
+    return f"({CELL}, run_id) IN ({newest})"
+
+
 def _sample_columns() -> str:
     return f"{_columns()}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
 
@@ -267,16 +259,7 @@ def _columns() -> str:
 
 def parameters(selection: Selection) -> dict[str, Any]:
     return {
-        "metric": str(selection.metric),
-        "pool": selection.pool or "",
-        "cpu_model": selection.cpu_model or "",
-        "libraries": list(selection.libraries),
-        "subjects": list(selection.subjects),
-        "runs": list(selection.runs),
-        "sentinel": selection.sentinel,
-        "variants": selection.variants,
-        "asides": selection.asides,
+        **rows.columns_of(selection, "metric", "libraries", "subjects", "runs", "sentinel", "variants", "asides"),
+        **{field: getattr(selection, field) or "" for field in ("pool", "cpu_model", "case_id", "run_id")},
         "before": selection.before or LATEST,
-        "case_id": selection.case_id or "",
-        "run_id": selection.run_id or "",
     }

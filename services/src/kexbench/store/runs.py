@@ -20,6 +20,10 @@ _FACTS = """
     if(JSONExtractString(run, 'spec_path') = '', '', concat(JSONExtractString(run, 'commit', 'repository'), ' ',
        JSONExtractString(run, 'commit', 'branch'), ' ', JSONExtractString(run, 'spec_path'))) AS line
 """
+_NEWEST_EVENT = ", ".join(
+    f"argMax({column}, {EVENT_ORDER}) AS {name}"
+    for column, name in (("at", "newest"), ("state", "last_state"), ("detail", "last_detail"))
+)
 RUNS_KEPT = 4
 """A started run never changes, every invocation that arrives is checked against it, and a large plan takes a second to
 parse."""
@@ -102,9 +106,7 @@ class RunTables(Connection):
         found = self._query(
             f"SELECT run_id, {_FACTS}, queued_at, newest, last_state, last_detail FROM"
             " (SELECT run_id, spec_name, run FROM runs FINAL) AS facts INNER JOIN"
-            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest,"
-            f" argMax(state, {EVENT_ORDER}) AS last_state,"
-            f" argMax(detail, {EVENT_ORDER}) AS last_detail,"
+            f" (SELECT run_id, {_NEWEST_EVENT},"
             " if(countIf(state = 'queued') > 0, argMaxIf(at, (number, at), state = 'queued'),"
             " argMin(at, (number, at))) AS queued_at"
             " FROM run_events GROUP BY run_id) AS events USING run_id"
@@ -134,7 +136,7 @@ class RunTables(Connection):
     def run_states(self) -> list[RunStateRow]:
         found = self._query(
             "SELECT last_state AS state, count() AS runs, min(newest) AS since FROM"
-            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest, argMax(state, {EVENT_ORDER}) AS last_state"
+            f" (SELECT run_id, {_NEWEST_EVENT}"
             " FROM run_events WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
             " GROUP BY last_state ORDER BY last_state"
         )
@@ -143,9 +145,7 @@ class RunTables(Connection):
     def progress(self, run_ids: list[str]) -> dict[str, RunProgress]:
         parameters = {"run_ids": run_ids}
         events = self._query(
-            f"SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest, argMax(state, {EVENT_ORDER}) AS last_state,"
-            f" argMax(detail, {EVENT_ORDER}) AS last_detail"
-            " FROM run_events WHERE run_id IN {run_ids:Array(String)} GROUP BY run_id",
+            f"SELECT run_id, {_NEWEST_EVENT} FROM run_events WHERE run_id IN {{run_ids:Array(String)}} GROUP BY run_id",
             parameters,
         )
         counts = {
@@ -158,16 +158,16 @@ class RunTables(Connection):
                 parameters,
             )
         }
+        nothing = {"stored": 0, "discarded": 0, "preempted": 0}
         return {
             row["run_id"]: RunProgress(
-                event=RunEvent(
-                    run_id=row["run_id"], at=row["newest"], state=RunState(row["last_state"]), detail=row["last_detail"]
-                ),
-                invocations_stored=counts.get(row["run_id"], {}).get("stored", 0),
-                discarded_batches=counts.get(row["run_id"], {}).get("discarded", 0),
-                preempted_batches=counts.get(row["run_id"], {}).get("preempted", 0),
+                event=_newest_event(row),
+                invocations_stored=count["stored"],
+                discarded_batches=count["discarded"],
+                preempted_batches=count["preempted"],
             )
             for row in events
+            for count in [counts.get(row["run_id"], nothing)]
         }
 
 
@@ -181,15 +181,14 @@ def _open() -> dict[str, list[str]]:
     return {"open": [str(state) for state in RunState if state.is_open]}
 
 
+def _newest_event(row: dict[str, Any]) -> RunEvent:
+    return RunEvent(run_id=row["run_id"], at=row["newest"], state=row["last_state"], detail=row["last_detail"])
+
+
 def _open_run(row: dict[str, Any]) -> OpenRunRow:
     return OpenRunRow(
-        run_id=row["run_id"],
-        spec_name=row["spec_name"],
+        **{field: row[field] for field in ("run_id", "spec_name", "estimated_s", "invocations", "line", "queued_at")},
         trigger=Trigger(row["trigger"]),
         pools=tuple(row["pools"]),
-        estimated_s=row["estimated_s"],
-        invocations=row["invocations"],
-        line=row["line"],
-        queued_at=row["queued_at"],
-        event=RunEvent(run_id=row["run_id"], at=row["newest"], state=row["last_state"], detail=row["last_detail"]),
+        event=_newest_event(row),
     )
