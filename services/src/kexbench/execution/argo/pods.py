@@ -44,10 +44,6 @@ class JobSettings:
     """Of each of Argo's own two containers."""
 
 
-def pod_labels(pool: Pool) -> dict[str, str]:
-    return {names.POOL: pool.name}
-
-
 def whole_cpus(pool: Pool) -> v1.ResourceRequirements:
     """Requests that are limits, so that CPUs can be exclusive."""
     return _exactly({"cpu": str(pool.cpus), "memory": pool.memory})
@@ -145,7 +141,8 @@ def built_volume() -> v1.Volume:
 def placement(pool: Pool) -> dict[str, object]:
     """The template's fields that say which nodes. No two pods of kexbench are on a node at the same time: so jobs of a
     case that run at once run on different nodes, and no kit is built beside a measurement."""
-    apart = v1.PodAffinityTerm(label_selector=_labels({names.PART_OF: names.KEXBENCH}), topology_key=_HOSTNAME)
+    ours = argo.LabelSelector(match_labels={names.PART_OF: names.KEXBENCH})
+    apart = v1.PodAffinityTerm(label_selector=ours, topology_key=_HOSTNAME)
     return {
         "node_selector": dict(pool.node_selector),
         "tolerations": [v1.Toleration(**toleration.model_dump(exclude_none=True)) for toleration in pool.tolerations],
@@ -238,10 +235,6 @@ def _projected(sources: list[v1.VolumeProjection]) -> v1.ProjectedVolumeSource:
 
 def _empty(name: str, size: str) -> v1.Volume:
     return v1.Volume.model_validate({"name": name, "emptyDir": {"sizeLimit": size}})
-
-
-def _labels(wanted: dict[str, str]) -> argo.LabelSelector:
-    return argo.LabelSelector(match_labels=wanted)
 
 
 def _plain(model: v1.ResourceRequirements | v1.SecurityContext) -> object:
