@@ -13,7 +13,7 @@ from kexbench.kits.autotools import Autotools, refuse_unknown
 from kexbench.kits.build_nettle import NETTLE, NETTLE_SUITE, NettleBuild, gmp_package
 from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import StepFailed
-from kexbench.kits.mirrors import Mirror, host_mirror
+from kexbench.kits.mirrors import host_mirror
 from kexbench.kits.process import Attempt
 from kexbench.kits.source import INSTALLED
 from kexbench.kits.source_packages import SourceArchive
@@ -42,7 +42,6 @@ _USUAL = (
     "CFLAGS=-O2",
 )
 _FLAGS = ("enable-", "disable-", "with-", "without-")
-_LISTS_MAX_AGE_S = 12 * 3600
 
 
 class GnutlsRecipe:
@@ -51,10 +50,9 @@ class GnutlsRecipe:
     linkage: Linkage = "shared"
     revision = 1
 
-    def __init__(self, cache: Path, jobs: int, mirror: Mirror | None = None) -> None:
+    def __init__(self, cache: Path, jobs: int) -> None:
         self._cache = cache
         self._jobs = jobs
-        self._mirror = mirror
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         if target.is_foreign:
@@ -102,5 +100,5 @@ class GnutlsRecipe:
             shutil.copy2(path, installed / INSTALLED / "lib" / path.name, follow_symlinks=False)
 
     def _nettle(self) -> NettleBuild:
-        archive = SourceArchive(NETTLE_SUITE, self._mirror or host_mirror(), self._cache, _LISTS_MAX_AGE_S)
+        archive = SourceArchive(NETTLE_SUITE, host_mirror(), self._cache)
         return NettleBuild(archive, BuildCache(self._cache / "builds"), self._jobs)

@@ -34,10 +34,9 @@ _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 class DebianProvider:
     """Suites of one mirror; by default the mirror this machine uses. Downloads are kept in `cache`."""
 
-    def __init__(self, cache: Path, mirror: Mirror | None = None, lists_max_age_s: float = 12 * 3600) -> None:
+    def __init__(self, cache: Path, mirror: Mirror | None = None) -> None:
         self._cache = cache
         self._mirror = mirror
-        self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
         return "openssl@debian/SUITE, gnutls@debian/SUITE: the packages of a Debian suite, unpacked, never installed"
@@ -110,8 +109,7 @@ class DebianProvider:
     def _archive(self, ref: SubjectRef, target: Target) -> SuiteArchive:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "the shelf asks `provides` first"
-        mirror = self._mirror or host_mirror()
-        return SuiteArchive(match[1], target, mirror, self._cache, self._lists_max_age_s)
+        return SuiteArchive(match[1], target, self._mirror or host_mirror(), self._cache)
 
 
 def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) -> bool:

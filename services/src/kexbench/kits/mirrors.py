@@ -1,8 +1,10 @@
 """Where Debian's packages come from: the mirror this machine already uses, else Debian's own address."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email import message_from_string
 from pathlib import Path
 from typing import Literal
 
@@ -82,26 +84,17 @@ def _sources(apt_folder: Path) -> Iterator[_Source]:
     for path in sorted(parts.glob("*.sources")):
         for stanza in re.split(r"\n\s*\n", _text(path)):
             fields = _fields(stanza)
-            if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() == "no":
+            if "deb" not in fields["types"].split() or fields["enabled"].strip().lower() == "no":
                 continue
-            for uri in fields.get("uris", "").split():
-                for suite in fields.get("suites", "").split():
-                    yield _Source(uri, suite, fields.get("signed-by", ""))
+            for uri in fields["uris"].split():
+                for suite in fields["suites"].split():
+                    yield _Source(uri, suite, fields["signed-by"])
 
 
-def _fields(stanza: str) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    name = ""
-    for line in stanza.splitlines():
-        if line.startswith("#"):
-            continue
-        if line[:1].isspace():
-            fields[name] = f"{fields.get(name, '')} {line.strip()}"
-        elif ":" in line:
-            name, _, value = line.partition(":")
-            name = name.strip().lower()
-            fields[name] = value.strip()
-    return fields
+def _fields(stanza: str) -> defaultdict[str, str]:
+    """Stanzas have the form of mail headers, but for comments."""
+    lines = [line for line in stanza.strip().splitlines() if not line.startswith("#")]
+    return defaultdict(str, {name.lower(): value for name, value in message_from_string("\n".join(lines)).items()})
 
 
 def _text(path: Path) -> str:

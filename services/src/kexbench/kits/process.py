@@ -181,9 +181,5 @@ def _ended(status: int, text: str) -> tuple[str, str]:
     """Reason and remedy of a failure that isn't known."""
     if status == -signal.SIGKILL:
         return KILLED, "end other programs, or build where there is more memory"
-    return _last_line(text), ""
-
-
-def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "failed without a word"
+    return lines[-1] if lines else "failed without a word", ""

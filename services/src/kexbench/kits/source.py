@@ -51,7 +51,7 @@ class Origin(Protocol):
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         """As a provider's."""
-        ...
+        return ()
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         """Find out what the reference means without unpacking it. Raises StepFailed."""
