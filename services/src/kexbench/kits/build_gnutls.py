@@ -15,7 +15,7 @@ from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import host_mirror
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED
+from kexbench.kits.source import INSTALLED, Recipe
 from kexbench.kits.source_packages import SourceArchive
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
@@ -44,7 +44,7 @@ _USUAL = (
 _FLAGS = ("enable-", "disable-", "with-", "without-")
 
 
-class GnutlsRecipe:
+class GnutlsRecipe(Recipe):
     """`cache` keeps nettle's sources and its build; `jobs`: how many compilers run at once."""
 
     linkage: Linkage = "shared"
@@ -67,9 +67,6 @@ class GnutlsRecipe:
                 "resolve", f"GnuTLS's flags begin with one of {', '.join(_FLAGS)}, unlike {', '.join(wrong)}"
             )
         return (*_USUAL, *(f"--{flag}" for flag in flags))
-
-    def distinctions(self, target: Target) -> tuple[str, ...]:
-        return ()
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return gmp_package(attempt), NETTLE
