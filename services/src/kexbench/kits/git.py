@@ -19,14 +19,14 @@ from kexbench.kits.githistory import line_of_commits, told_of
 from kexbench.kits.gitmirror import GitMirror
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt, Children, Progress
-from kexbench.kits.source import Origin, Sources
+from kexbench.kits.source import Sources
 from kexbench.kits.unbuilt import no_version, told_version, unpack, version_files
 
 _PREFIX = "git:"
 _SOURCE = re.compile(r"git:(?P<address>[^#]+)#(?P<name>[A-Za-z0-9].*)")
 
 
-class GitOrigin(Origin):
+class GitOrigin:
     """Repositories anywhere. `cache` keeps a mirror of each, with the commits that were asked for."""
 
     name = "git"
@@ -41,6 +41,9 @@ class GitOrigin(Origin):
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.origin.startswith(_PREFIX)
+
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         address, name = _parts(ref.origin)

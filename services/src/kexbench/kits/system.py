@@ -18,7 +18,6 @@ from kexbench.kits.process import Attempt
 from kexbench.kits.provider import (
     THIS_MACHINE,
     Materials,
-    Provider,
     Resolution,
     distribution_profile,
     file_hashes,
@@ -51,7 +50,7 @@ _LIBRARIES = {
 }
 
 
-class SystemProvider(Provider):
+class SystemProvider:
     """What is installed here, with one compiler."""
 
     def __init__(self, compiler: str = "cc") -> None:
@@ -62,6 +61,9 @@ class SystemProvider(Provider):
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in _LIBRARIES and ref.origin == "system"
+
+    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
+        return ()  # what is installed is not chosen here
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         native_only(ref, attempt)

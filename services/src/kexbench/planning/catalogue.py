@@ -6,7 +6,7 @@ from typing import Any
 
 from kexbench.domain.kits import LIBRARIES, SubjectRef
 from kexbench.domain.versions import covers, version_key
-from kexbench.planning.documents import Document, Fault, parse_document, valid
+from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, validate
 from kexbench.planning.spec import Catalogue, CatalogueEntry, LibraryName
 
 
@@ -14,7 +14,11 @@ from kexbench.planning.spec import Catalogue, CatalogueEntry, LibraryName
 def read_catalogue(text: str, file: str) -> Catalogue:
     """Raises DocumentError with every fault. Kept, since a commit with many specs is planned with one catalogue."""
     document = parse_document(text, file)
-    return valid(document, Catalogue, _inconsistent(document))
+    catalogue, faults = validate(document, Catalogue)
+    faults += _inconsistent(document)
+    if catalogue is None or faults:
+        raise DocumentError(file, faults)
+    return catalogue
 
 
 def tracked(catalogue: Catalogue) -> Iterator[tuple[LibraryName, CatalogueEntry]]:

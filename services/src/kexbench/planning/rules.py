@@ -3,7 +3,7 @@
 from pydantic import ValidationError
 
 from kexbench.domain.alerts import AlertRule
-from kexbench.planning.documents import DocumentError, parse_document, valid
+from kexbench.planning.documents import DocumentError, parse_document, validate
 from kexbench.planning.spec import AlertsSpec, Spec
 
 EXAMPLE = "alerts: { relevant: 1%, notify: [crypto-team] }"
@@ -22,7 +22,9 @@ def rule_of(text: str) -> AlertRule | None:
 def read_rule(text: str, file: str) -> AlertRule:
     """The rule of a spec that has to have one. Raises DocumentError."""
     document = parse_document(text, file)
-    spec = valid(document, Spec)
+    spec, faults = validate(document, Spec)
+    if spec is None:
+        raise DocumentError(file, faults)
     if spec.alerts is None:
         remedy = f"say what is to be told, such as {EXAMPLE}"
         raise DocumentError(file, [document.fault(("alerts",), f"is required here: {remedy}")])
