@@ -17,7 +17,6 @@ _KITS = (
     "Map(String, Tuple(kit_id String, packages Array(Tuple(name String, version String)),"
     " build_profile Tuple(compiler String)))"
 )
-_CASE = ", ".join(f"`{column}`" for column in rows.CASE_COLUMNS)
 
 
 class AppearanceTables(Connection):
@@ -52,9 +51,9 @@ class AppearanceTables(Connection):
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         found = self._query(
-            f"SELECT {_CASE}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id, max(measured_at) AS newest,"
-            f" groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
-            f" GROUP BY {_CASE}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
+            f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
+            f" max(measured_at) AS newest, groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
+            f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
             parameters(selection),
         )
         return [

@@ -65,6 +65,8 @@ _SHOWN = (
     " AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
 )
 CELL = "case_id, library, version_key, source, build_profile"
+_DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
+_SAMPLE = f"{_DESCRIBED}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
@@ -112,9 +114,9 @@ class MeasuredTables(HostTables):
         return [HostKindRow(row["pool"], row["host_kind"]) for row in found]
 
     def subjects(self) -> list[SubjectRow]:
-        columns = ", ".join(rows.SUBJECT_COLUMNS)
         found = self._query(
-            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED} GROUP BY {columns}"
+            f"SELECT {rows.SUBJECT_SQL} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED}"
+            f" GROUP BY {rows.SUBJECT_SQL}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
         return [rows.subject_of(row) for row in found]
@@ -123,7 +125,7 @@ class MeasuredTables(HostTables):
         """Of each cell the newest run's samples; with a run named, that run's, with several, all of them."""
         here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
         found = self._query(
-            f"SELECT {_sample_columns()} FROM samples FINAL WHERE {here}"
+            f"SELECT {_SAMPLE} FROM samples FINAL WHERE {here}"
             f" AND (notEmpty({{runs:Array(String)}}) OR {_of_newest_run('samples', here)})"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             parameters(selection),
@@ -135,7 +137,7 @@ class MeasuredTables(HostTables):
 
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         found = self._query(
-            f"SELECT {_sample_columns()}"
+            f"SELECT {_SAMPLE}"
             " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
             f" AND run_id IN {{run_ids:Array(String)}} AND {COUNTED} ORDER BY run_id, case_id, unit",
             {"metric": str(metric), "run_ids": list(run_ids)},
@@ -179,11 +181,11 @@ class MeasuredTables(HostTables):
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
         """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
         found = self._query(
-            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
             f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
             f" AND {_of_newest_run('outcomes', f'{SELECTED} AND {COUNTED}')}"
-            f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
+            f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
             parameters(selection),
         )
         return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in found]
@@ -193,14 +195,14 @@ class MeasuredTables(HostTables):
             return []
         of_cpu_time = f"metric = 'cpu_ns' AND {SELECTED} AND {COUNTED}"
         found = self._query(
-            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
             f" WHERE {of_cpu_time}"
             f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
             f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
             f" WHERE metric = {{metric:String}} AND {SELECTED})"
             f" AND (notEmpty({{runs:Array(String)}})"
             f" OR {_of_newest_run('samples', of_cpu_time)})"
-            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id, run_id",
+            f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
             parameters(selection),
         )
         return [_outcome(row, "disturbed", DISTURBED_REASON) for row in found]
@@ -247,14 +249,6 @@ def _of_newest_run(table: str, where: str) -> str:
     """SQL: whether a row is of the newest run that has its cell."""
     newest = f"SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM {table} WHERE {where} GROUP BY {CELL}"
     return f"({CELL}, run_id) IN ({newest})"
-
-
-def _sample_columns() -> str:
-    return f"{_columns()}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
-
-
-def _columns() -> str:
-    return ", ".join(f"`{column}`" for column in (*rows.CASE_COLUMNS, *rows.SUBJECT_COLUMNS, "case_id"))
 
 
 def parameters(selection: Selection) -> dict[str, Any]:

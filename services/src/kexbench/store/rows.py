@@ -27,7 +27,7 @@ SUBJECT_COLUMNS = (
     *("library", "version", "version_key", "source"),
     *("build_profile", "build_profile_label", "kit_id", "commit"),
 )
-
+CASE_SQL, SUBJECT_SQL = (", ".join(f"`{column}`" for column in columns) for columns in (CASE_COLUMNS, SUBJECT_COLUMNS))
 EVENT_ORDER = f"(number, at, indexOf({[str(state) for state in RunState]}, state))"
 """SQL: what sorts the events of a run, the newest last. Events from before there were numbers go by their times, and at
 one time by the order of a run's life."""
