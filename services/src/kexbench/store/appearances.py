@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from operator import itemgetter
 
 from kexbench.domain.components import components_of
 from kexbench.store import rows
@@ -93,8 +93,7 @@ class AppearanceTables(Connection):
             " WHERE run_id IN {run_ids:Array(String)}) GROUP BY kit_id",
             {"run_ids": list(run_ids)},
         )
-        return {row["kit_id"]: components_of(map(_name_and_version, row["packages"]), row["compiler"]) for row in found}
-
-
-def _name_and_version(package: Any) -> tuple[str, str]:
-    return package["name"], package["version"]
+        return {
+            row["kit_id"]: components_of(map(itemgetter("name", "version"), row["packages"]), row["compiler"])
+            for row in found
+        }

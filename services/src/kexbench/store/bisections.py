@@ -34,10 +34,7 @@ class BisectionTables(Connection):
         return [row["bisection_id"] for row in found]
 
     def add_bisection_event(self, event: BisectionEvent) -> None:
-        key = {"bisection_id": event.bisection_id}
-        with self._numbering:
-            number = self._next_number("bisection_events", key, event.at, {"kind": str(event.kind)})
-            self._insert("bisection_events", [rows.whole(event, "bisection_id", "at", "kind", number=number)])
+        self._insert_event("bisection_events", "bisection_id", "kind", rows.whole(event, "bisection_id", "at", "kind"))
 
     def bisection_events(self, bisection_id: str) -> list[BisectionEvent]:
         return self._read(

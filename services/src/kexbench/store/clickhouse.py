@@ -11,7 +11,6 @@ from kexbench.store.damage import DamageTables
 from kexbench.store.judgements import JudgementTables
 from kexbench.store.levels import LevelTables
 from kexbench.store.measured import MeasuredTables
-from kexbench.store.migrate import Migration
 from kexbench.store.notifications import NotificationTables
 from kexbench.store.runs import RunTables
 from kexbench.store.triggers import TriggerTables
@@ -46,17 +45,12 @@ class ClickHouseStore(
             row["version"]: row["sha256"]
             for row in self._query("SELECT version, sha256 FROM schema_migrations FINAL ORDER BY version")
         }
-        migrate.apply(
-            migrate.pending(migrate.load_migrations(), applied),
-            self._clauses,
-            self._command,
-            self._note_migration,
-        )
+        for migration in migrate.pending(migrate.load_migrations(), applied):
+            for statement in migration.statements:
+                self._command(self._clauses.fill(statement))
+            row = rows.columns_of(migration, "version", "name", "sha256")
+            self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
         self._recognise_hosts()
-
-    def _note_migration(self, done: Migration) -> None:
-        row = rows.columns_of(done, "version", "name", "sha256") | {"statements": len(done.statements)}
-        self._insert("schema_migrations", [row])
 
     def engine(self) -> str:
         version = next(self._query("SELECT version() AS version"))["version"]

@@ -144,28 +144,29 @@ class Connection:
         found = self._read(kind, f"SELECT content FROM {source} {page_of(order[0])}", asked)
         return sorted(found, key=attrgetter(*order), reverse=True)
 
-    def _next_number(self, table: str, key: dict[str, str], at: datetime, state: dict[str, str]) -> int:
-        """The place of an event among those of its run or bisection, in the order in which they came: that of before
-        for one that is there already. For whoever holds `_numbering`; one process writes events.
+    def _insert_event(self, table: str, key: str, state: str, row: rows.Row) -> None:
+        """With its place among the events of its run or bisection. One process writes events."""
+        with self._numbering:
+            self._insert(table, [row | {"number": self._next_number(table, key, state, row)}])
 
-        `key` and `state` are a column each, with the value there.
-        """
-        ((key_column, key_value),) = key.items()
-        ((state_column, state_value),) = state.items()
-        row = next(
+    def _next_number(self, table: str, key: str, state: str, row: rows.Row) -> int:
+        """In the order in which events came; that of before for one that is there already. `key` and `state` are the
+        columns that say whose it is and what happened."""
+        at = row["at"].astimezone(UTC)
+        known = next(
             self._query(
-                f"SELECT max(number) AS last, maxIf(number, {state_column} = {{state:String}}"
+                f"SELECT max(number) AS last, maxIf(number, {state} = {{state:String}}"
                 " AND at = toDateTime64({at:String}, 3, 'UTC')) AS before,"
-                f" countIf({state_column} = {{state:String}} AND at = toDateTime64({{at:String}}, 3, 'UTC')) AS times"
-                f" FROM {table} WHERE {key_column} = {{key:String}}",
+                f" countIf({state} = {{state:String}} AND at = toDateTime64({{at:String}}, 3, 'UTC')) AS times"
+                f" FROM {table} WHERE {key} = {{key:String}}",
                 {
-                    "key": key_value,
-                    "state": state_value,
-                    "at": at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.") + f"{at.microsecond // 1000:03}",
+                    "key": row[key],
+                    "state": row[state],
+                    "at": f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03}",
                 },
             )
         )
-        return int(row["before"] if row["times"] else row["last"] + 1)
+        return int(known["before"] if known["times"] else known["last"] + 1)
 
     def _insert(self, table: str, content: list[rows.Row]) -> None:
         if not content:

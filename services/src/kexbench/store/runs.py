@@ -40,10 +40,7 @@ class RunTables(Connection):
         self._insert("runs", [rows.run_row(run)])
 
     def add_event(self, event: RunEvent) -> None:
-        with self._numbering:
-            number = self._next_number("run_events", {"run_id": event.run_id}, event.at, {"state": str(event.state)})
-            row = {**event.model_dump(), "state": str(event.state), "unbuilt": list(event.unbuilt), "number": number}
-            self._insert("run_events", [row])
+        self._insert_event("run_events", "run_id", "state", rows.columns_of(event, *RunEvent.model_fields))
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
         columns = ("run_id", "job_id", "attempt", "started_at")
