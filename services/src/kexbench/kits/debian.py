@@ -126,12 +126,10 @@ def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) ->
 
 def _copy_headers(root: Path, folder: str, architecture: Architecture, include: Path) -> None:
     """The library's own headers alone: the suite's C headers don't fit this machine's compiler and libc."""
-    found = False
-    for parent in (root / "usr/include", root / "usr/include" / architecture.triplet):
-        if (parent / folder).is_dir():
-            shutil.copytree(parent / folder, include / folder, dirs_exist_ok=True)
-            found = True
-    if not found:
+    places = (root / "usr/include" / folder, root / "usr/include" / architecture.triplet / folder)
+    for place in filter(Path.is_dir, places):
+        shutil.copytree(place, include / folder, dirs_exist_ok=True)
+    if not (include / folder).is_dir():
         raise StepFailed("fetch", f"the packages hold no headers {folder}/")
 
 

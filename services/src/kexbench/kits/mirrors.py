@@ -30,19 +30,14 @@ class Mirror:
     def source_lines(self, suite: str, contents: Contents = "deb") -> dict[str, str]:
         """Lines of a sources.list by the suite each is for; the suite's updates and security included."""
         option = f"signed-by={self.keyring}" if self.keyring else "trusted=yes"
-
-        def line(uri: str, name: str) -> str:
-            return f"{contents} [{option}] {uri} {name} main"
-
-        if suite in _SUITES_OF_THEIR_OWN:
-            lines = {suite: line(self.archive, suite)}
-            if suite in ("experimental", "rc-buggy"):  # incomplete by design: the rest comes from sid
-                lines["sid"] = line(self.archive, "sid")
-            return lines
-        lines = {suite: line(self.archive, suite), f"{suite}-updates": line(self.archive, f"{suite}-updates")}
-        if self.security:
-            lines[f"{suite}-security"] = line(self.security, f"{suite}-security")
-        return lines
+        places = {suite: self.archive}
+        if suite in ("experimental", "rc-buggy"):  # incomplete by design: the rest comes from sid
+            places["sid"] = self.archive
+        if suite not in _SUITES_OF_THEIR_OWN:
+            places[f"{suite}-updates"] = self.archive
+            if self.security:
+                places[f"{suite}-security"] = self.security
+        return {name: f"{contents} [{option}] {uri} {name} main" for name, uri in places.items()}
 
 
 @dataclass(frozen=True)
