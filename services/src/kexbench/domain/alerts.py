@@ -1,9 +1,9 @@
 """Alerts: regressions of one cause. What happens to one is a sequence of numbered events; its state follows from it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Literal, Self, TypeVar
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,7 +19,6 @@ ANALYST = "kexbench"
 NOTE_MAX = 4000
 ASSIGNEE_MAX = 200
 CHANNEL_NAME = r"^[a-z0-9-]{1,63}$"
-Said = TypeVar("Said")
 
 
 class AlertRule(Frozen):
@@ -200,6 +199,7 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
     assert first.cause is not None
     found = [event.finding for event in ordered if event.finding]
     status = status_of(((event.action, event.until) for event in ordered), now)
+    newest = {event.action: event for event in ordered}
     decided = next(event for event in reversed(ordered) if event.action in _STATUS)
     return Alert(
         alert_id=first.alert_id,
@@ -214,8 +214,8 @@ def alert_of(events: Iterable[AlertEvent], now: datetime) -> Alert:
         run_ids=_each_once(run_id for one in found for run_id in one.run_ids),
         notify=_each_once(name for one in found for name in one.notify),
         subjects=next((one.subjects for one in reversed(found) if one.subjects), None),
-        assignee=_newest(ordered, AlertAction.ASSIGNED, lambda event: event.assignee, ""),
-        due=_newest(ordered, AlertAction.DUE, lambda event: event.due, None),
+        assignee=newest.get(AlertAction.ASSIGNED, first).assignee,
+        due=newest.get(AlertAction.DUE, first).due,
         ignored_until=decided.until if status == "ignored" else None,
         fixed_in=decided.fixed_in if status == "fixed" else "",
     )
@@ -266,12 +266,6 @@ def _cells(found: Iterable[Finding]) -> tuple[AlertCell, ...]:
     """Of each case on a host kind what was found last; one that two specs measure counts once."""
     cells = {(cell.case_id, cell.pool, cell.cpu_model): cell for finding in found for cell in finding.cells}
     return tuple(cells.values())
-
-
-def _newest(
-    events: Iterable[AlertEvent], action: AlertAction, said: Callable[[AlertEvent], Said], otherwise: Said
-) -> Said:
-    return next((said(event) for event in reversed(list(events)) if event.action is action), otherwise)
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:

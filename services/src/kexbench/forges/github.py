@@ -8,7 +8,7 @@ from dataclasses import astuple
 from typing import ClassVar
 from urllib.parse import quote
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from kexbench.domain.forges import ForgeConfig
 from kexbench.forges.comments import is_marked, marked, same_text
@@ -38,19 +38,11 @@ class _Combined(BaseModel):
     statuses: list[_Status] | None = None
 
 
-class _Head(BaseModel):
-    ref: str
-    sha: str
-
-
-class _Base(BaseModel):
-    ref: str
-
-
 class _Pull(BaseModel):
     number: int
-    head: _Head
-    base: _Base
+    branch: str = Field(validation_alias=AliasPath("head", "ref"))
+    commit: str = Field(validation_alias=AliasPath("head", "sha"))
+    base_branch: str = Field(validation_alias=AliasPath("base", "ref"))
 
 
 class GitHub:
@@ -105,15 +97,7 @@ class GitHub:
         query = {**self.page, "state": "open"}
         pages = self._rest.pages(list[_Pull], f"{self._repository}/pulls", self.to_read, query)
         return tuple(
-            PullRequest(
-                number=pull.number,
-                branch=pull.head.ref,
-                commit=pull.head.sha,
-                ref=f"refs/pull/{pull.number}/head",
-                base_branch=pull.base.ref,
-            )
-            for page in pages
-            for pull in page
+            PullRequest(ref=f"refs/pull/{pull.number}/head", **pull.model_dump()) for page in pages for pull in page
         )
 
     def _statuses(self, sha: str) -> Iterator[tuple[str, str, str, str]]:

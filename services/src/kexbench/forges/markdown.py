@@ -10,10 +10,19 @@ LONGEST = 200
 _LOOK_ALIKES = str.maketrans({"`": "'", "|": "¦"})
 
 
+def one_line(text: str) -> str:
+    """Without control characters."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def counted(number: int, word: str) -> str:
+    """`1 case`, `1,200 cases`."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
 def code(text: str) -> str:
     """On one line and of some length."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    line = " ".join(printable.translate(_LOOK_ALIKES).split())
+    line = one_line(text.translate(_LOOK_ALIKES))
     if not line:
         return "–"
     return f"`{line}`" if len(line) <= LONGEST else f"`{line[:LONGEST]}…`"

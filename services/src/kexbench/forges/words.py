@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from kexbench.domain.commits import DryRun, SpecFault
 from kexbench.domain.verdicts import MovedCell, RunVerdict
-from kexbench.forges.markdown import code, table
+from kexbench.forges.markdown import code, counted, table
 
 ROWS_MAX = 20
 """Of each table."""
@@ -66,7 +66,7 @@ def _part(said: DryRuns | FinishedRun) -> str:
 
 def dry_run_words(dry: DryRun) -> str:
     """One line, which a commit status has room for."""
-    would = f"would measure {_count(dry.cases, 'case')} in {time_words(sum(dry.minutes.values()))} of machine time"
+    would = f"would measure {counted(dry.cases, 'case')} in {time_words(sum(dry.minutes.values()))} of machine time"
     ahead = f"; before it {_ahead(dry)}" if dry.runs_ahead else ""
     detects = "" if dry.detects is None else f"; detects {dry.detects:.2%}"
     unlike = f"; unlike nodes in {', '.join(_pools(dry.mixed_pools))}" if dry.mixed_pools else ""
@@ -102,12 +102,12 @@ def finished_comment(run: FinishedRun) -> str:
 
 
 def _dry_headline(dry: DryRuns) -> str:
-    faults = f"{_count(len(dry.faults), 'fault')} to correct" if dry.faults else ""
+    faults = f"{counted(len(dry.faults), 'fault')} to correct" if dry.faults else ""
     if not dry.specs:
         return faults or "no spec is changed"
     minutes = sum(minutes for spec in dry.specs for minutes in spec.dry.minutes.values())
-    cases = _count(sum(spec.dry.cases for spec in dry.specs), "case")
-    would = f"{_count(len(dry.specs), 'spec')} would measure {cases} in {time_words(minutes)} of machine time"
+    cases = counted(sum(spec.dry.cases for spec in dry.specs), "case")
+    would = f"{counted(len(dry.specs), 'spec')} would measure {cases} in {time_words(minutes)} of machine time"
     return f"{faults}; {would}" if faults else would
 
 
@@ -124,7 +124,7 @@ def _pools(every: Sequence[str]) -> list[str]:
 
 
 def _ahead(dry: DryRun) -> str:
-    return f"{_count(dry.runs_ahead, 'run')}, {time_words(dry.minutes_ahead)}"
+    return f"{counted(dry.runs_ahead, 'run')}, {time_words(dry.minutes_ahead)}"
 
 
 def _moved_row(cell: MovedCell) -> tuple[str, ...]:
@@ -141,7 +141,3 @@ def time_words(minutes: float) -> str:
     whole = max(1, round(minutes))
     hours, rest = divmod(whole, 60)
     return f"{whole} min" if not hours else f"{hours:,} h" + (f" {rest} min" if rest else "")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")

@@ -38,6 +38,18 @@ def file_name(ref: SubjectRef, machine: str) -> str:
     return name if machine == platform.machine() else f"{name},{machine}"
 
 
+@contextmanager
+def as_kit_error(ref: SubjectRef, root: Path, log_path: Path | None = None) -> Iterator[None]:
+    """What fails meanwhile, a step or the disk with the shelf `root`, is raised as KitError."""
+    try:
+        yield
+    except StepFailed as error:
+        raise KitError.of(ref, error, log_path) from error
+    except OSError as error:
+        known = log_path if log_path and log_path.is_file() else None
+        raise KitError(ref, "store", str(error), f"check the folder {root}", known, lack=lack_of(error)) from error
+
+
 class Making:
     """The right to make kits on the shelf `root`, which one process has at a time. It is taken when the first kit has
     to be made: a process that finds all its kits on the shelf does not wait for another one that builds."""
@@ -63,7 +75,7 @@ class Making:
 @contextmanager
 def making(root: Path, ref: SubjectRef, progress: Progress) -> Iterator[Making]:
     """The right to make kits, to be taken when there is something to make. Raises KitError, about `ref`."""
-    try:
+    with as_kit_error(ref, root):
         for folder in ("refs", "logs", SCRATCH):
             (root / folder).mkdir(parents=True, exist_ok=True)
         _clear_leftovers(root / SCRATCH)
@@ -72,8 +84,6 @@ def making(root: Path, ref: SubjectRef, progress: Progress) -> Iterator[Making]:
             yield right
         finally:
             right.give_back()
-    except OSError as error:
-        raise _store_failed(root, ref, error) from error
 
 
 @contextmanager
@@ -124,24 +134,17 @@ def attempt(
 ) -> Iterator[Attempt]:
     """An attempt with a scratch folder of its own, which is gone afterwards. A failure leaves its log and is raised as
     KitError."""
-    try:
+    with as_kit_error(ref, root):
         target = target_for(machine)
-    except StepFailed as error:
-        raise KitError.of(ref, error) from error
     log_path = root / "logs" / f"{file_name(ref, machine)}.log"
-    try:
-        with _scratch_folder(root / SCRATCH) as scratch:
-            one = Attempt(scratch, scratch / "log", progress, target, children, at_once)
-            try:
-                yield one
-            except BaseException as error:
-                one.write(f"# failed: {error}\n")
-                (scratch / "log").replace(log_path)
-                raise
-    except StepFailed as error:
-        raise KitError.of(ref, error, log_path) from error
-    except OSError as error:
-        raise _store_failed(root, ref, error, log_path) from error
+    with as_kit_error(ref, root, log_path), _scratch_folder(root / SCRATCH) as scratch:
+        one = Attempt(scratch, scratch / "log", progress, target, children, at_once)
+        try:
+            yield one
+        except BaseException as error:
+            one.write(f"# failed: {error}\n")
+            (scratch / "log").replace(log_path)
+            raise
 
 
 def side_by_side(calls: Sequence[Callable[[], Made]], at_once: int, children: Children) -> tuple[Made, ...]:
@@ -155,8 +158,3 @@ def side_by_side(calls: Sequence[Callable[[], Made]], at_once: int, children: Ch
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _store_failed(root: Path, ref: SubjectRef, error: OSError, log_path: Path | None = None) -> KitError:
-    known = log_path if log_path and log_path.is_file() else None
-    return KitError(ref, "store", str(error), f"check the folder {root}", known, lack=lack_of(error))

@@ -13,9 +13,9 @@ from kexbench.kits.autotools import Autotools, refuse_unknown
 from kexbench.kits.build_nettle import NETTLE, NETTLE_SUITE, NettleBuild, gmp_package
 from kexbench.kits.builds import BuildCache
 from kexbench.kits.errors import StepFailed
-from kexbench.kits.mirrors import Mirror, host_mirror
+from kexbench.kits.mirrors import host_mirror
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED
+from kexbench.kits.source import INSTALLED, Recipe
 from kexbench.kits.source_packages import SourceArchive
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
@@ -42,19 +42,17 @@ _USUAL = (
     "CFLAGS=-O2",
 )
 _FLAGS = ("enable-", "disable-", "with-", "without-")
-_LISTS_MAX_AGE_S = 12 * 3600
 
 
-class GnutlsRecipe:
+class GnutlsRecipe(Recipe):
     """`cache` keeps nettle's sources and its build; `jobs`: how many compilers run at once."""
 
     linkage: Linkage = "shared"
     revision = 1
 
-    def __init__(self, cache: Path, jobs: int, mirror: Mirror | None = None) -> None:
+    def __init__(self, cache: Path, jobs: int) -> None:
         self._cache = cache
         self._jobs = jobs
-        self._mirror = mirror
 
     def words(self, version: str, flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
         if target.is_foreign:
@@ -69,9 +67,6 @@ class GnutlsRecipe:
                 "resolve", f"GnuTLS's flags begin with one of {', '.join(_FLAGS)}, unlike {', '.join(wrong)}"
             )
         return (*_USUAL, *(f"--{flag}" for flag in flags))
-
-    def distinctions(self, target: Target) -> tuple[str, ...]:
-        return ()
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         return gmp_package(attempt), NETTLE
@@ -102,7 +97,7 @@ class GnutlsRecipe:
             shutil.copy2(path, installed / INSTALLED / "lib" / path.name, follow_symlinks=False)
 
     def _nettle(self) -> NettleBuild:
-        archive = SourceArchive(NETTLE_SUITE, self._mirror or host_mirror(), self._cache, _LISTS_MAX_AGE_S)
+        archive = SourceArchive(NETTLE_SUITE, host_mirror(), self._cache)
         return NettleBuild(archive, BuildCache(self._cache / "builds"), self._jobs)
 
 

@@ -7,10 +7,9 @@ version has no word for is left out: older ones have no modules, and build no ma
 import re
 from pathlib import Path
 
-from kexbench.domain.kits import Package
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import INSTALLED
+from kexbench.kits.source import INSTALLED, Recipe
 from kexbench.kits.target import Target
 from kexbench.kits.tree import Linkage
 
@@ -36,7 +35,7 @@ _DISABLABLES = re.compile(r"my @disablables = \((.*?)\n\s*\);", re.DOTALL)
 _QUOTED = re.compile(r'"([^"\n]+)"')
 
 
-class OpensslRecipe:
+class OpensslRecipe(Recipe):
     """`jobs`: how many compilers run at once, all builds together."""
 
     linkage: Linkage = "static"
@@ -54,9 +53,6 @@ class OpensslRecipe:
 
     def distinctions(self, target: Target) -> tuple[str, ...]:
         return (_FAST_CURVES,) if target.machine in _WITH_FAST_CURVES else ()
-
-    def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
-        return ()
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         configure = source / "Configure"

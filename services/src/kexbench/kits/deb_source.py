@@ -22,10 +22,9 @@ class DebSourceOrigin:
 
     name = "deb-source"
 
-    def __init__(self, cache: Path, mirror: Mirror | None = None, lists_max_age_s: float = 12 * 3600) -> None:
+    def __init__(self, cache: Path, mirror: Mirror | None = None) -> None:
         self._cache = cache
         self._mirror = mirror
-        self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
         names = ", ".join(f"{library}@deb-source/SUITE" for library in PACKAGES)
@@ -40,7 +39,7 @@ class DebSourceOrigin:
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "the provider asks `provides` first"
-        archive = SourceArchive(match[1], self._mirror or host_mirror(), self._cache, self._lists_max_age_s)
+        archive = SourceArchive(match[1], self._mirror or host_mirror(), self._cache)
         archive.refresh(attempt, forced=refresh)
         package = archive.upstream(PACKAGES[ref.library].debian_source, attempt)
         return Sources(

@@ -29,10 +29,9 @@ _SOURCE = re.compile(r"debian/([a-z][a-z-]*)")
 class DebianProvider:
     """Suites of one mirror; by default the mirror this machine uses. Downloads are kept in `cache`."""
 
-    def __init__(self, cache: Path, mirror: Mirror | None = None, lists_max_age_s: float = 12 * 3600) -> None:
+    def __init__(self, cache: Path, mirror: Mirror | None = None) -> None:
         self._cache = cache
         self._mirror = mirror
-        self._lists_max_age_s = lists_max_age_s
 
     def describe(self) -> str:
         names = ", ".join(f"{name}@debian/SUITE" for name in PACKAGES)
@@ -111,8 +110,7 @@ class DebianProvider:
     def _archive(self, ref: SubjectRef, target: Target) -> SuiteArchive:
         match = _SOURCE.fullmatch(ref.origin)
         assert match, "the shelf asks `provides` first"
-        mirror = self._mirror or host_mirror()
-        return SuiteArchive(match[1], target, mirror, self._cache, self._lists_max_age_s)
+        return SuiteArchive(match[1], target, self._mirror or host_mirror(), self._cache)
 
 
 def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) -> bool:
@@ -129,12 +127,10 @@ def _libc_is_older_than_ours(packages: tuple[Package, ...], attempt: Attempt) ->
 
 def _copy_headers(root: Path, folder: str, architecture: Architecture, include: Path) -> None:
     """The library's own headers alone: the suite's C headers don't fit this machine's compiler and libc."""
-    found = False
-    for parent in (root / "usr/include", root / "usr/include" / architecture.triplet):
-        if (parent / folder).is_dir():
-            shutil.copytree(parent / folder, include / folder, dirs_exist_ok=True)
-            found = True
-    if not found:
+    places = (root / "usr/include" / folder, root / "usr/include" / architecture.triplet / folder)
+    for place in filter(Path.is_dir, places):
+        shutil.copytree(place, include / folder, dirs_exist_ok=True)
+    if not (include / folder).is_dir():
         raise StepFailed("fetch", f"the packages hold no headers {folder}/")
 
 

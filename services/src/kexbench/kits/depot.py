@@ -110,7 +110,8 @@ class Depot:
         named = (*plan.subjects, *plan.peers)
         found = {subject.reference: self._fresh(SubjectRef.parse(subject.reference), architecture) for subject in named}
         if plan.sentinel and plan.sentinel not in found:  # as a subject it is to be what its reference means now
-            found[plan.sentinel] = self._sentinel(plan.sentinel, architecture)
+            wanted = SubjectRef.parse(plan.sentinel)
+            found[plan.sentinel] = self._frozen(wanted, architecture) or self._fresh(wanted, architecture)
         return found
 
     def frozen_for(self, plan: Plan, kits: dict[str, KitManifest]) -> dict[str, KitManifest]:
@@ -130,10 +131,6 @@ class Depot:
             return None
         stale = _moves(reference) and datetime.now(UTC) - at > FRESH
         return None if stale else kit
-
-    def _sentinel(self, reference: str, architecture: str) -> KitManifest | None:
-        wanted = SubjectRef.parse(reference)
-        return self._frozen(wanted, architecture) or self._fresh(wanted, architecture)
 
     def _frozen(self, reference: SubjectRef, architecture: str) -> KitManifest | None:
         """The sentinel's kit, as long as it can stay what it is."""

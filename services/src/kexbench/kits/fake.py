@@ -7,7 +7,7 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import THIS_MACHINE, Materials, Resolution, distribution_profile
+from kexbench.kits.provider import THIS_MACHINE, Materials, Provider, Resolution, distribution_profile
 
 FAULTS = ("unsupported", "fail_after", "mismatch_after", "crash_after", "hang_after")
 SETTINGS = (
@@ -17,7 +17,7 @@ SETTINGS = (
 """Those of workers/handshake/backend_fake.c."""
 
 
-class FakeProvider:
+class FakeProvider(Provider):
     """Any version of a library that doesn't exist."""
 
     def describe(self) -> str:
@@ -25,9 +25,6 @@ class FakeProvider:
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library == "fake"
-
-    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        return ()  # any that somebody makes up
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         version, *settings = ref.source.split("+")

@@ -47,11 +47,10 @@ class GitOrigin:
         return ()
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
-        match = _SOURCE.fullmatch(ref.origin)
-        assert match, "a reference's grammar asks for it"
-        mirror = self._mirror(match["address"])
+        address, name = _parts(ref.origin)
+        mirror = self._mirror(address)
         with locked(self._lock(mirror), attempt.note, attempt.go_on):
-            commit = mirror.fetch(match["name"], attempt, refresh=refresh)
+            commit = mirror.fetch(name, attempt, refresh=refresh)
             version = _version(ref.library, mirror, commit, attempt)
             told = told_of(mirror, commit, attempt)
         return Sources(
@@ -68,27 +67,20 @@ class GitOrigin:
         """From the one commit of a repository to the other by first parents, both included, oldest first. Raises
         KitError, also where no such line leads from the one to the other. `children` are what can be ended from
         elsewhere."""
-        first, last = (_SOURCE.fullmatch(ref.source) for ref in (good, bad))
-        assert first, "the caller wrote it"
-        assert last, "the caller wrote it"
         with self._asking(bad, progress, children) as (mirror, attempt):
-            return line_of_commits(mirror, first["name"], last["name"], attempt)
+            return line_of_commits(mirror, _parts(good.source)[1], _parts(bad.source)[1], attempt)
 
     def newest(self, ref: SubjectRef, progress: Progress) -> LibraryCommit:
         """What a branch leads to now, asked anew. Raises KitError."""
-        match = _SOURCE.fullmatch(ref.source)
-        assert match, "the caller wrote it"
         with self._asking(ref, progress) as (mirror, attempt):
-            return told_of(mirror, mirror.fetch(match["name"], attempt, refresh=True), attempt)
+            return told_of(mirror, mirror.fetch(_parts(ref.source)[1], attempt, refresh=True), attempt)
 
     @contextmanager
     def _asking(
         self, ref: SubjectRef, progress: Progress, children: Children | None = None
     ) -> Iterator[tuple[GitMirror, Attempt]]:
         """The mirror of a reference's repository, for who makes no kit. Raises KitError."""
-        match = _SOURCE.fullmatch(ref.source)
-        assert match, "the caller wrote it"
-        mirror = self._mirror(match["address"])
+        mirror = self._mirror(_parts(ref.source)[0])
         with TemporaryDirectory(prefix="kexbench-") as folder:
             attempt = Attempt(Path(folder), Path(folder) / "log", progress, children=children or Children())
             try:
@@ -102,6 +94,13 @@ class GitOrigin:
 
     def _lock(self, mirror: GitMirror) -> Path:
         return self._cache / f".{mirror.folder.name}.lock"
+
+
+def _parts(source: str) -> tuple[str, str]:
+    """The address of a reference's repository, and what it names there."""
+    match = _SOURCE.fullmatch(source)
+    assert match, "a reference's grammar asks for it"
+    return match["address"], match["name"]
 
 
 def _version(library: str, mirror: GitMirror, commit: str, attempt: Attempt) -> str:

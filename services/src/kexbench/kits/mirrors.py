@@ -1,8 +1,10 @@
 """Where Debian's packages come from: the mirror this machine already uses, else Debian's own address."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email import message_from_string
 from pathlib import Path
 from typing import Literal
 
@@ -28,19 +30,14 @@ class Mirror:
     def source_lines(self, suite: str, contents: Contents = "deb") -> dict[str, str]:
         """Lines of a sources.list by the suite each is for; the suite's updates and security included."""
         option = f"signed-by={self.keyring}" if self.keyring else "trusted=yes"
-
-        def line(uri: str, name: str) -> str:
-            return f"{contents} [{option}] {uri} {name} main"
-
-        if suite in _SUITES_OF_THEIR_OWN:
-            lines = {suite: line(self.archive, suite)}
-            if suite in ("experimental", "rc-buggy"):  # incomplete by design: the rest comes from sid
-                lines["sid"] = line(self.archive, "sid")
-            return lines
-        lines = {suite: line(self.archive, suite), f"{suite}-updates": line(self.archive, f"{suite}-updates")}
-        if self.security:
-            lines[f"{suite}-security"] = line(self.security, f"{suite}-security")
-        return lines
+        places = {suite: self.archive}
+        if suite in ("experimental", "rc-buggy"):  # incomplete by design: the rest comes from sid
+            places["sid"] = self.archive
+        if suite not in _SUITES_OF_THEIR_OWN:
+            places[f"{suite}-updates"] = self.archive
+            if self.security:
+                places[f"{suite}-security"] = self.security
+        return {name: f"{contents} [{option}] {uri} {name} main" for name, uri in places.items()}
 
 
 @dataclass(frozen=True)
@@ -82,26 +79,17 @@ def _sources(apt_folder: Path) -> Iterator[_Source]:
     for path in sorted(parts.glob("*.sources")):
         for stanza in re.split(r"\n\s*\n", _text(path)):
             fields = _fields(stanza)
-            if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() == "no":
+            if "deb" not in fields["types"].split() or fields["enabled"].strip().lower() == "no":
                 continue
-            for uri in fields.get("uris", "").split():
-                for suite in fields.get("suites", "").split():
-                    yield _Source(uri, suite, fields.get("signed-by", ""))
+            for uri in fields["uris"].split():
+                for suite in fields["suites"].split():
+                    yield _Source(uri, suite, fields["signed-by"])
 
 
-def _fields(stanza: str) -> dict[str, str]:
-    fields: dict[str, str] = {}
-    name = ""
-    for line in stanza.splitlines():
-        if line.startswith("#"):
-            continue
-        if line[:1].isspace():
-            fields[name] = f"{fields.get(name, '')} {line.strip()}"
-        elif ":" in line:
-            name, _, value = line.partition(":")
-            name = name.strip().lower()
-            fields[name] = value.strip()
-    return fields
+def _fields(stanza: str) -> defaultdict[str, str]:
+    """Stanzas have the form of mail headers, but for comments."""
+    lines = [line for line in stanza.strip().splitlines() if not line.startswith("#")]
+    return defaultdict(str, {name.lower(): value for name, value in message_from_string("\n".join(lines)).items()})
 
 
 def _text(path: Path) -> str:

@@ -14,14 +14,14 @@ from kexbench.domain.libraries import LAYOUTS
 from kexbench.kits.buildwords import build_words
 from kexbench.kits.closure import needed
 from kexbench.kits.process import Attempt
-from kexbench.kits.provider import Materials, Resolution, file_hashes, native_only, no_flags
+from kexbench.kits.provider import Materials, Provider, Resolution, file_hashes, native_only, no_flags
 from kexbench.kits.relink import StaticParts, relinked_profile, static_parts
 from kexbench.kits.tree import Tree, find_tree
 
 _PREFIX = "prefix:"
 
 
-class PrefixProvider:
+class PrefixProvider(Provider):
     """Folders that people name."""
 
     def describe(self) -> str:
@@ -30,9 +30,6 @@ class PrefixProvider:
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.library in LAYOUTS and ref.origin.startswith(_PREFIX)
-
-    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        return ()  # a folder is somebody's own
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         native_only(ref, attempt)

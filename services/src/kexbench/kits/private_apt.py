@@ -16,6 +16,7 @@ from kexbench.kits.locks import locked
 from kexbench.kits.mirrors import Contents, Mirror
 from kexbench.kits.process import Attempt
 
+LISTS_MAX_AGE_S = 12 * 3600
 _ABSENT_SUITE = re.compile(
     r"The repository '\S+ (\S+) Release' does(?: not|n't) have a Release file"
     r"|Failed to fetch \S+/dists/(\S+?)/\S+  ?File not found"

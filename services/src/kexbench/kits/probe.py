@@ -3,7 +3,6 @@
 A probe is no part of a kit's identity: signatures vary in length, and set-up costs with the machine.
 """
 
-import os
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from kexbench.domain.kits import KitManifest, Launch, Library
 from kexbench.domain.probes import FULL_HANDSHAKES, KitProbe, ProbeCutShort, ProbeFailed
 from kexbench.domain.samples import OutcomeKind
+from kexbench.files import sync
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.fake import without_faults
 from kexbench.kits.target import Target
@@ -67,8 +67,6 @@ def read_probe(kit: Path) -> KitProbe | None:
 
 def write_probe(path: Path, probe: KitProbe) -> None:
     """A file that can't be written to, whole once this returns."""
-    with path.open("w", encoding="utf-8") as file:
-        file.write(probe.model_dump_json(indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    path.write_text(probe.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    sync(path)
     path.chmod(0o444)

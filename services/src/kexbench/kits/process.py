@@ -182,9 +182,5 @@ def _ended(status: int, text: str) -> Likely:
     if status == -signal.SIGKILL:
         remedy = "end other programs, or build where there is more memory"
         return Likely("was killed, most likely for want of memory", remedy, "memory")
-    return Likely(_last_line(text))
-
-
-def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "failed without a word"
+    return Likely(lines[-1] if lines else "failed without a word")

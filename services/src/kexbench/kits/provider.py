@@ -72,7 +72,7 @@ class Provider(Protocol):
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         """Every version that the place which `ref` names has now, the oldest first: a suite has one, a registry many.
         None where nobody keeps a list. `refresh` forgets cached lists."""
-        ...
+        return ()
 
     def resolve(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Resolution:
         """Find out the version without building; `refresh` forgets cached lists."""

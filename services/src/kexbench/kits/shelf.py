@@ -25,8 +25,8 @@ from pydantic import BaseModel, ValidationError
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.kits import KitManifest, SubjectRef
 from kexbench.files import sync, write_whole
-from kexbench.kits.attempts import Making, attempt, builds_at_once, file_name, making, side_by_side
-from kexbench.kits.errors import KitError, StepFailed, lack_of
+from kexbench.kits.attempts import Making, as_kit_error, attempt, builds_at_once, file_name, making, side_by_side
+from kexbench.kits.errors import KitError
 from kexbench.kits.locks import locked
 from kexbench.kits.probe import PROBE_NAME
 from kexbench.kits.process import Children, Progress
@@ -147,21 +147,16 @@ class Shelf:
         """
         if self._workshop is None:
             raise KitError(ref, "resolve", "this shelf can only be read", "open it with a workshop")
-        try:
-            with locked(self.root / ".sentinel.lock", progress):
-                frozen = self.frozen()
-                kit = self._sound(frozen.kit_id) if frozen else None
-                reason = why_freeze(ref, frozen, kit, self._workshop.worker.sha256())
-                if kit is not None and reason is None and not freeze_again:
-                    return kit
-                progress(f"freezing a sentinel: {reason or 'as asked'}")
-                kit = self.add(ref, progress, refresh=freeze_again)
-                self.freeze(ref, kit)
+        with as_kit_error(ref, self.root), locked(self.root / ".sentinel.lock", progress):
+            frozen = self.frozen()
+            kit = self._sound(frozen.kit_id) if frozen else None
+            reason = why_freeze(ref, frozen, kit, self._workshop.worker.sha256())
+            if kit is not None and reason is None and not freeze_again:
                 return kit
-        except StepFailed as error:
-            raise KitError.of(ref, error) from error
-        except OSError as error:
-            raise KitError(ref, "store", str(error), f"check the folder {self.root}", lack=lack_of(error)) from error
+            progress(f"freezing a sentinel: {reason or 'as asked'}")
+            kit = self.add(ref, progress, refresh=freeze_again)
+            self.freeze(ref, kit)
+            return kit
 
     def place(self, built: Path, manifest: KitManifest) -> bool:
         """Put a whole kit from a folder of this file system in its place; False where it was there and is left."""

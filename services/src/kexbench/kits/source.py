@@ -51,7 +51,7 @@ class Origin(Protocol):
 
     def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
         """As a provider's."""
-        ...
+        return ()
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         """Find out what the reference means without unpacking it. Raises StepFailed."""
@@ -72,11 +72,11 @@ class Recipe(Protocol):
     def distinctions(self, target: Target) -> tuple[str, ...]:
         """Words that earlier revisions did not have and that change what is measured. They are part of the build
         profile, so that results from before stand apart."""
-        ...
+        return ()
 
     def ingredients(self, attempt: Attempt) -> tuple[Package, ...]:
         """What else goes into it, such as another library that is built first."""
-        ...
+        return ()
 
     def build(self, source: Path, words: tuple[str, ...], installed: Path, attempt: Attempt) -> None:
         """Build the unpacked sources and install headers and libraries into the folder `installed`."""

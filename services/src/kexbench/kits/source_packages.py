@@ -14,7 +14,7 @@ from kexbench.domain.kits import Package
 from kexbench.domain.versions import upstream_version
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.mirrors import Mirror
-from kexbench.kits.private_apt import PrivateApt
+from kexbench.kits.private_apt import LISTS_MAX_AGE_S, PrivateApt
 from kexbench.kits.process import Attempt
 from kexbench.kits.target import this_architecture
 from kexbench.kits.unbuilt import unpack
@@ -34,7 +34,7 @@ class SourceArchive:
     suite: str
     mirror: Mirror
     cache: Path
-    lists_max_age_s: float
+    lists_max_age_s: float = LISTS_MAX_AGE_S
 
     @property
     def _apt(self) -> PrivateApt:

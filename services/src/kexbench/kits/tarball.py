@@ -13,7 +13,7 @@ from kexbench.kits.download import download, wrong_hash
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.locks import locked
 from kexbench.kits.process import Attempt
-from kexbench.kits.source import Sources
+from kexbench.kits.source import Origin, Sources
 from kexbench.kits.unbuilt import unpack, version_in
 
 _PREFIX = "tarball:"
@@ -21,7 +21,7 @@ _SOURCE = re.compile(r"tarball:(?P<place>[^#]+)#sha256=(?P<sha256>[0-9a-f]{64})"
 _DOWNLOAD_MAX_BYTES = 512 << 20
 
 
-class TarballOrigin:
+class TarballOrigin(Origin):
     """Archives anywhere. `cache` keeps the downloads, each of at most `most_bytes`."""
 
     name = "tarball"
@@ -35,9 +35,6 @@ class TarballOrigin:
 
     def provides(self, ref: SubjectRef) -> bool:
         return ref.origin.startswith(_PREFIX)
-
-    def versions(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> tuple[str, ...]:
-        return ()
 
     def locate(self, ref: SubjectRef, attempt: Attempt, *, refresh: bool) -> Sources:
         match = _SOURCE.fullmatch(ref.origin)

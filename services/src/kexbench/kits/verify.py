@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from kexbench.domain.kit_changes import compare_probes
-from kexbench.domain.kits import KitManifest
 from kexbench.domain.probes import KitProbe
 from kexbench.kits.errors import StepFailed
 from kexbench.kits.probe import PROBE_NAME, Prober, prove, read_probe, write_probe
@@ -49,7 +48,9 @@ def verify_kit(shelf: Shelf, kit_id: str, prober: Prober, worker_source_sha256: 
     except ValueError as error:
         return KitCheck(folder.name, "damaged", (f"{error}; delete it, then verify the kit again",))
     try:
-        found = _probe(folder, kit, prober)
+        with TemporaryDirectory() as scratch:
+            log, target = Path(scratch) / "log", target_for(kit.build_profile.architecture)
+            found = prove(folder, kit, prober, log, target)
     except StepFailed as error:
         if kit.worker_source_sha256 != worker_source_sha256:
             return KitCheck(folder.name, "not probed", (f"its worker is of another version; add {kit.ref} again",))
@@ -71,11 +72,6 @@ def _compared(shelf: Shelf, folder: Path, known: KitProbe | None, found: KitProb
 
 def _tried(probe: KitProbe) -> set[tuple[str, str]]:
     return {(found.dimension, found.case_id) for found in probe.features}
-
-
-def _probe(folder: Path, kit: KitManifest, prober: Prober) -> KitProbe:
-    with TemporaryDirectory() as scratch:
-        return prove(folder, kit, prober, Path(scratch) / "log", target_for(kit.build_profile.architecture))
 
 
 def _keep(shelf: Shelf, folder: Path, probe: KitProbe) -> None:

@@ -13,7 +13,7 @@ from kexbench.domain.judgements import JudgedUpgrade
 from kexbench.domain.libraries import LIBRARIES
 from kexbench.domain.notifications import Link
 from kexbench.domain.upgrades import Move
-from kexbench.forges.markdown import code
+from kexbench.forges.markdown import code, counted, one_line
 
 ROWS_MAX = 8
 """Of the cells in one notification."""
@@ -46,8 +46,7 @@ class Told:
 
 def line(text: str, most: int = _LONGEST) -> str:
     """On one line, without control characters, of some length."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    found = " ".join(printable.split())
+    found = one_line(text)
     return found if len(found) <= most else f"{found[: most - 1]}…"
 
 
@@ -59,14 +58,14 @@ def told_of(event: AlertEvent, alert: Alert) -> Told:
 
 def told_of_improvement(upgrade: JudgedUpgrade) -> Told:
     before, after = line(upgrade.before.label), line(upgrade.after.label)
-    cells = _count(upgrade.less, "comparison")
-    more = f" {_count(upgrade.more, 'other')} looked slower." if upgrade.more else ""
+    cells = counted(upgrade.less, "comparison")
+    more = f" {counted(upgrade.more, 'other')} looked slower." if upgrade.more else ""
     said = (
-        f"Of {_count(upgrade.compared, 'comparison')} of a case on a kind of CPU, {cells} came out cheaper with {after}"
-        f" than with {before}.{more} Nobody has to do anything."
+        f"Of {counted(upgrade.compared, 'comparison')} of a case on a kind of CPU, {cells} came out cheaper with"
+        f" {after} than with {before}.{more} Nobody has to do anything."
     )
     links = (_upgrade_page(upgrade.library, upgrade.before.subject, upgrade.after.subject),)
-    title = f"{after} is faster than {before} in {upgrade.less:,} of {_count(upgrade.compared, 'comparison')}"
+    title = f"{after} is faster than {before} in {upgrade.less:,} of {counted(upgrade.compared, 'comparison')}"
     return _told(title, lambda _: [_prose(said)], links)
 
 
@@ -157,7 +156,7 @@ def _extent(cells: Sequence[AlertCell]) -> str:
     if not cells:
         return "see the alert"
     worst = max(cells, key=lambda cell: cell.move.ratio)
-    cases = _count(len({cell.case_id for cell in cells}), "case")
+    cases = counted(len({cell.case_id for cell in cells}), "case")
     most = "up to " if len(cells) > 1 else ""
     return f"{most}{_percent(worst.move.ratio)}, {_SIDES[worst.side]}, {cases}"
 
@@ -202,7 +201,3 @@ def _prose(text: str) -> str:
 def _listed(names: Sequence[str]) -> str:
     shown = [line(name, 80) for name in names[:3]]
     return ", ".join(shown) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" + ("" if number == 1 else "s")

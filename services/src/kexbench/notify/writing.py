@@ -2,12 +2,13 @@
 notifications, however often they are written."""
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 
 from kexbench.domain.alerts import Alert, AlertEvent
 from kexbench.domain.canonical import content_hash
 from kexbench.domain.judgements import Judgement
 from kexbench.domain.notifications import AT_ONCE, ChannelRule, Happening, Notification, happening_of
-from kexbench.notify.words import told_of, told_of_improvement
+from kexbench.notify.words import Told, told_of, told_of_improvement
 
 
 def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelRule]) -> list[Notification]:
@@ -15,18 +16,7 @@ def notifications_of(event: AlertEvent, alert: Alert, rules: Collection[ChannelR
     happening = happening_of(event)
     told = told_of(event, alert)
     return [
-        Notification(
-            notification_id=Notification.id_of(event.alert_id, event.number, name),
-            channel=name,
-            happening=happening,
-            alert_id=event.alert_id,
-            number=event.number,
-            created_at=event.at,
-            title=told.title,
-            text=told.text,
-            markdown=told.markdown,
-            links=told.links,
-        )
+        _notification(name, happening, event.at, told, event.alert_id, event.number)
         for name in _channels(alert.notify, rules, happening)
     ]
 
@@ -41,21 +31,25 @@ def improvements_of(judgement: Judgement, rules: Collection[ChannelRule]) -> lis
         told = told_of_improvement(upgrade)
         cause = content_hash(["improved", upgrade.library, upgrade.before.subject, upgrade.after.subject])
         found += [
-            Notification(
-                notification_id=Notification.id_of(cause, 0, name),
-                channel=name,
-                happening=Happening.IMPROVED,
-                alert_id="",
-                number=0,
-                created_at=judgement.at,
-                title=told.title,
-                text=told.text,
-                markdown=told.markdown,
-                links=told.links,
-            )
+            _notification(name, Happening.IMPROVED, judgement.at, told, cause=cause)
             for name in _channels((), rules, Happening.IMPROVED)
         ]
     return found
+
+
+def _notification(
+    channel: str, happening: Happening, at: datetime, told: Told, alert_id: str = "", number: int = 0, cause: str = ""
+) -> Notification:
+    """Of an alert's event, or else of a cause."""
+    return Notification(
+        notification_id=Notification.id_of(alert_id or cause, number, channel),
+        channel=channel,
+        happening=happening,
+        alert_id=alert_id,
+        number=number,
+        created_at=at,
+        **vars(told),
+    )
 
 
 def _channels(notify: Iterable[str], rules: Collection[ChannelRule], happening: Happening) -> list[str]:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from kexbench.domain.alerts import CHANNEL_NAME
 from kexbench.domain.notifications import AT_ONCE, BY_DAY, ChannelRule, Happening
-from kexbench.planning.documents import DocumentError, parse_document, same_names, validate
+from kexbench.planning.documents import parse_document, same_names, valid
 from kexbench.planning.written import Distinct, Written
 
 MAX_CHANNELS = 100
@@ -89,8 +89,5 @@ class Channels(Written):
 def read_channels(text: str, file: str) -> tuple[ConfiguredChannel, ...]:
     """The channels in the order of the file. Raises DocumentError with every fault."""
     document = parse_document(text, file)
-    written, faults = validate(document, Channels)
-    faults += same_names(document, "channels")
-    if written is None or faults:
-        raise DocumentError(file, faults)
+    written = valid(document, Channels, same_names(document, "channels"))
     return tuple(entry.configured() for entry in written.channels)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 
 from kexbench.domain.commits import PATH_MAX, Reason, SpecFault
 from kexbench.domain.plans import PlannedSubject
@@ -52,11 +53,11 @@ def wanted(now: Files, before: Files, catalogue_path: str) -> tuple[Wanted | Fau
         try:
             catalogue = read_catalogue(now.catalogue, catalogue_path)
         except DocumentError as error:
-            return (Faulty(catalogue_path, faults_of(error)), *sorted(found, key=_path))
+            return (Faulty(catalogue_path, faults_of(error)), *sorted(found, key=attrgetter("path")))
         known = _read(before.catalogue, catalogue_path)
         others = {path: text for path, text in now.specs.items() if path not in changed and text is not None}
         found += _upgrades(others, catalogue, known)
-    return tuple(sorted(found, key=_path))
+    return tuple(sorted(found, key=attrgetter("path")))
 
 
 def at_most(found: tuple[Wanted | Faulty, ...], most: int) -> tuple[Wanted | Faulty, ...]:
@@ -128,7 +129,3 @@ def _read(text: str | None, path: str) -> Catalogue:
         if text is not None:
             return read_catalogue(text, path)
     return Catalogue.model_validate({"apiVersion": "kexbench.dev/v1", "kind": "Catalogue", "libraries": {}})
-
-
-def _path(found: Wanted | Faulty) -> str:
-    return found.path

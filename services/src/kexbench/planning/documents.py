@@ -6,7 +6,7 @@ and so is deep nesting, both while they are read: what comes after them costs no
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, get_args
 
@@ -179,6 +179,15 @@ def validate(document: Document, model: type[Model]) -> tuple[Model | None, list
         return model.model_validate(document.value), []
     except ValidationError as error:
         return None, [_explain(document, model, detail) for detail in error.errors(include_url=False)]
+
+
+def valid(document: Document, model: type[Model], more: Iterable[Fault] = ()) -> Model:
+    """The document as `model`. Raises DocumentError with every fault; `more` are those that no model finds."""
+    found, faults = validate(document, model)
+    faults += more
+    if found is None or faults:
+        raise DocumentError(document.file, faults)
+    return found
 
 
 def same_names(document: Document, place: str) -> list[Fault]:

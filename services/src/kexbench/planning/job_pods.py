@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kexbench.planning.documents import DocumentError, parse_document, validate
+from kexbench.planning.documents import parse_document, valid
 from kexbench.planning.written import Written
 
 _Kubernetes = Annotated[list[dict[str, Any]], Field(max_length=100)]
@@ -31,7 +31,4 @@ class JobPods(Written):
 
 def read_job_pods(text: str, file: str) -> JobPods:
     """Raises DocumentError with every fault."""
-    written, faults = validate(parse_document(text, file), JobPods)
-    if written is None or faults:
-        raise DocumentError(file, faults)
-    return written
+    return valid(parse_document(text, file), JobPods)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from kexbench.domain.pools import Architecture, Memory, Pool, PoolName, contradiction
-from kexbench.planning.documents import Document, DocumentError, Fault, parse_document, same_names, validate
+from kexbench.planning.documents import Document, Fault, parse_document, same_names, valid
 from kexbench.planning.written import Written
 
 MAX_POOLS = 200
@@ -49,10 +49,7 @@ class Pools(Written):
 def read_pools(text: str, file: str) -> tuple[Pool, ...]:
     """The pools in the order of the file. Raises DocumentError with every fault."""
     document = parse_document(text, file)
-    written, faults = validate(document, Pools)
-    faults += _inconsistent(document)
-    if written is None or faults:
-        raise DocumentError(file, faults)
+    written = valid(document, Pools, _inconsistent(document))
     return tuple(Pool.model_validate(entry.model_dump()) for entry in written.pools)
 
 

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from kexbench.domain.forges import ForgeConfig
 from kexbench.domain.repositories import PullRequests, Repository, RepositoryName
-from kexbench.planning.documents import DocumentError, parse_document, same_names, validate
+from kexbench.planning.documents import parse_document, same_names, valid
 from kexbench.planning.written import Distinct, Written
 
 MAX_REPOSITORIES = 100
@@ -101,10 +101,7 @@ class Repositories(Written):
 def read_repositories(text: str, file: str) -> tuple[Repository, ...]:
     """The repositories in the order of the file. Raises DocumentError with every fault."""
     document = parse_document(text, file)
-    written, faults = validate(document, Repositories)
-    faults += same_names(document, "repositories")
-    if written is None or faults:
-        raise DocumentError(file, faults)
+    written = valid(document, Repositories, same_names(document, "repositories"))
     return tuple(
         Repository(
             **entry.model_dump(exclude={"branches", "planned_branches", "pull_requests", "catalogue", "forge"}),

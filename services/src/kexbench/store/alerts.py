@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from kexbench.domain.alerts import DECIDING, AlertAction, AlertEvent, AlertKind
+from kexbench.store import rows
 from kexbench.store.connection import Connection
 from kexbench.store.port import AlertRow
 
@@ -13,32 +14,22 @@ class AlertTables(Connection):
     """The part of the store's port that tells of alerts."""
 
     def add_alert_event(self, event: AlertEvent) -> None:
-        self._insert(
-            "alert_events",
-            [
-                {
-                    "alert_id": event.alert_id,
-                    "number": event.number,
-                    "at": event.at,
-                    "action": str(event.action),
-                    "until": event.until,
-                    "kind": str(event.cause.kind) if event.cause else "",
-                    "library": (event.cause.library if event.cause else None) or "",
-                    "content": event.model_dump_json(),
-                }
-            ],
-        )
+        cause = {
+            "kind": str(event.cause.kind) if event.cause else "",
+            "library": (event.cause.library if event.cause else None) or "",
+        }
+        self._insert("alert_events", [rows.whole(event, "alert_id", "number", "at", "action", "until", **cause)])
 
     def alert_events(self, alert_id: str) -> list[AlertEvent]:
         return self.events_of_alerts([alert_id])
 
     def events_of_alerts(self, alert_ids: Collection[str]) -> list[AlertEvent]:
-        found = self._query(
+        return self._read(
+            AlertEvent,
             "SELECT content FROM alert_events FINAL WHERE alert_id IN {alert_ids:Array(String)}"
             " ORDER BY alert_id, number",
             {"alert_ids": list(alert_ids)},
         )
-        return [AlertEvent.model_validate_json(row["content"]) for row in found]
 
     def alert_rows(self) -> list[AlertRow]:
         found = self._query(

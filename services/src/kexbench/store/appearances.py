@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from operator import itemgetter
 
 from kexbench.domain.components import components_of
 from kexbench.store import rows
@@ -17,7 +17,6 @@ _KITS = (
     "Map(String, Tuple(kit_id String, packages Array(Tuple(name String, version String)),"
     " build_profile Tuple(compiler String)))"
 )
-_CASE = ", ".join(f"`{column}`" for column in rows.CASE_COLUMNS)
 
 
 class AppearanceTables(Connection):
@@ -52,9 +51,9 @@ class AppearanceTables(Connection):
 
     def appearances(self, selection: Selection) -> list[AppearanceRow]:
         found = self._query(
-            f"SELECT {_CASE}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id, max(measured_at) AS newest,"
-            f" groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
-            f" GROUP BY {_CASE}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
+            f"SELECT {rows.CASE_SQL}, {SUBJECT} AS subject, pool, {HOST_KIND} AS host_kind, run_id,"
+            f" max(measured_at) AS newest, groupUniqArray({UNIT}) AS units FROM samples WHERE {_HERE}"
+            f" GROUP BY {rows.CASE_SQL}, subject, pool, host_kind, run_id ORDER BY newest, run_id, subject",
             parameters(selection),
         )
         return [
@@ -94,8 +93,7 @@ class AppearanceTables(Connection):
             " WHERE run_id IN {run_ids:Array(String)}) GROUP BY kit_id",
             {"run_ids": list(run_ids)},
         )
-        return {row["kit_id"]: components_of(map(_name_and_version, row["packages"]), row["compiler"]) for row in found}
-
-
-def _name_and_version(package: Any) -> tuple[str, str]:
-    return package["name"], package["version"]
+        return {
+            row["kit_id"]: components_of(map(itemgetter("name", "version"), row["packages"]), row["compiler"])
+            for row in found
+        }

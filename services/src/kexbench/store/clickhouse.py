@@ -3,7 +3,7 @@
 All SQL is fixed text with bound parameters.
 """
 
-from kexbench.store import migrate
+from kexbench.store import migrate, rows
 from kexbench.store.alerts import AlertTables
 from kexbench.store.appearances import AppearanceTables
 from kexbench.store.bisections import BisectionTables
@@ -45,22 +45,11 @@ class ClickHouseStore(
             row["version"]: row["sha256"]
             for row in self._query("SELECT version, sha256 FROM schema_migrations FINAL ORDER BY version")
         }
-        migrate.apply(
-            migrate.pending(migrate.load_migrations(), applied),
-            self._clauses,
-            self._command,
-            lambda done: self._insert(
-                "schema_migrations",
-                [
-                    {
-                        "version": done.version,
-                        "name": done.name,
-                        "sha256": done.sha256,
-                        "statements": len(done.statements),
-                    }
-                ],
-            ),
-        )
+        for migration in migrate.pending(migrate.load_migrations(), applied):
+            for statement in migration.statements:
+                self._command(self._clauses.fill(statement))
+            row = rows.columns_of(migration, "version", "name", "sha256")
+            self._insert("schema_migrations", [row | {"statements": len(migration.statements)}])
         self._recognise_hosts()
 
     def engine(self) -> str:

@@ -8,20 +8,24 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import clickhouse_connect
 from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
+from pydantic import BaseModel
 from urllib3.exceptions import HTTPError  # what the client lets through when an answer is cut off
 
 from kexbench.domain.addresses import is_http_address
+from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.store import rows
 from kexbench.store.port import StoreAway, StoreError
 
+Kept = TypeVar("Kept", bound=BaseModel)
 _log = logging.getLogger(__name__)
 _REFUSED_LOGINS = frozenset({192, 193, 194, 516})
 """ClickHouse's codes for an unknown user, a wrong password, a missing one, and a login that failed."""
@@ -121,28 +125,48 @@ class Connection:
             named_rows: Iterator[dict[str, Any]] = answer.named_results()
         return named_rows
 
-    def _next_number(self, table: str, key: dict[str, str], at: datetime, state: dict[str, str]) -> int:
-        """The place of an event among those of its run or bisection, in the order in which they came: that of before
-        for one that is there already. For whoever holds `_numbering`; one process writes events.
+    def _read(self, kind: type[Kept], sql: str, parameters: dict[str, Any] | None = None) -> list[Kept]:
+        """What the column `content` of a query's rows holds whole."""
+        return [kind.model_validate_json(row["content"]) for row in self._query(sql, parameters)]
 
-        `key` and `state` are a column each, with the value there.
-        """
-        ((key_column, key_value),) = key.items()
-        ((state_column, state_value),) = state.items()
-        row = next(
+    def _page(
+        self,
+        kind: type[Kept],
+        source: str,
+        order: tuple[str, ...],
+        limit: int,
+        before: datetime | None,
+        parameters: dict[str, Any] | None = None,
+    ) -> list[Kept]:
+        """Newest first; more than `limit` where the last ones are of the same moment. `order` are fields of the values,
+        the first of them the moment, which is a column too."""
+        asked = page_parameters(limit, before) | (parameters or {})
+        found = self._read(kind, f"SELECT content FROM {source} {page_of(order[0])}", asked)
+        return sorted(found, key=attrgetter(*order), reverse=True)
+
+    def _insert_event(self, table: str, key: str, state: str, row: rows.Row) -> None:
+        """With its place among the events of its run or bisection. One process writes events."""
+        with self._numbering:
+            self._insert(table, [row | {"number": self._next_number(table, key, state, row)}])
+
+    def _next_number(self, table: str, key: str, state: str, row: rows.Row) -> int:
+        """In the order in which events came; that of before for one that is there already. `key` and `state` are the
+        columns that say whose it is and what happened."""
+        at = row["at"].astimezone(UTC)
+        known = next(
             self._query(
-                f"SELECT max(number) AS last, maxIf(number, {state_column} = {{state:String}}"
+                f"SELECT max(number) AS last, maxIf(number, {state} = {{state:String}}"
                 " AND at = toDateTime64({at:String}, 3, 'UTC')) AS before,"
-                f" countIf({state_column} = {{state:String}} AND at = toDateTime64({{at:String}}, 3, 'UTC')) AS times"
-                f" FROM {table} WHERE {key_column} = {{key:String}}",
+                f" countIf({state} = {{state:String}} AND at = toDateTime64({{at:String}}, 3, 'UTC')) AS times"
+                f" FROM {table} WHERE {key} = {{key:String}}",
                 {
-                    "key": key_value,
-                    "state": state_value,
-                    "at": at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.") + f"{at.microsecond // 1000:03}",
+                    "key": row[key],
+                    "state": row[state],
+                    "at": f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03}",
                 },
             )
         )
-        return int(row["before"] if row["times"] else row["last"] + 1)
+        return int(known["before"] if known["times"] else known["last"] + 1)
 
     def _insert(self, table: str, content: list[rows.Row]) -> None:
         if not content:
@@ -161,6 +185,15 @@ class Connection:
             )
             self._column_types[table, *columns] = context.column_types
             self._client.data_insert(context)
+
+
+def page_of(moment: str) -> str:
+    """SQL: what `page_parameters` ask for; `moment` is the column that pages go by."""
+    return f"WHERE {moment} < {{before:DateTime64(3, 'UTC')}} ORDER BY {moment} DESC LIMIT {{limit:UInt32}} WITH TIES"
+
+
+def page_parameters(limit: int, before: datetime | None) -> dict[str, Any]:
+    return {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit}
 
 
 def _in_our_words(what: str, code: int | None) -> StoreError:

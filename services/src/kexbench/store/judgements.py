@@ -4,7 +4,6 @@ from collections.abc import Collection
 from datetime import datetime
 
 from kexbench.domain.judgements import Judgement
-from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import Run, RunState, Trigger
 from kexbench.store import rows
 from kexbench.store.connection import Connection
@@ -19,46 +18,32 @@ class JudgementTables(Connection):
     """The part of the store's port that tells of judgements, and of runs for those who judge."""
 
     def add_judgement(self, judgement: Judgement) -> None:
-        self._insert(
-            "judgements",
-            [
-                {
-                    "run_id": judgement.run_id,
-                    "at": judgement.at,
-                    "ended_at": judgement.ended_at,
-                    "upgrades": [upgrade.key for upgrade in judgement.upgrades],
-                    "confirmations": list(judgement.confirmation_runs),
-                    "content": judgement.model_dump_json(),
-                }
-            ],
-        )
+        asked_by = {
+            "upgrades": [upgrade.key for upgrade in judgement.upgrades],
+            "confirmations": list(judgement.confirmation_runs),
+        }
+        self._insert("judgements", [rows.whole(judgement, "run_id", "at", "ended_at", **asked_by)])
 
     def judgement(self, run_id: str) -> Judgement | None:
-        found = self._query(
+        found = self._read(
+            Judgement,
             "SELECT content FROM judgements FINAL WHERE run_id = {run_id:String} ORDER BY at DESC LIMIT 1",
             {"run_id": run_id},
         )
-        return next((Judgement.model_validate_json(row["content"]) for row in found), None)
+        return next(iter(found), None)
 
     def judgements(self, limit: int, before: datetime | None = None) -> list[Judgement]:
-        found = self._query(
-            f"SELECT content FROM ({_NEWEST})"
-            " WHERE at < {before:DateTime64(3, 'UTC')} ORDER BY at DESC LIMIT {limit:UInt32} WITH TIES",
-            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
-        )
-        judgements = [Judgement.model_validate_json(row["content"]) for row in found]
-        return sorted(judgements, key=lambda one: (one.at, one.run_id), reverse=True)
+        return self._page(Judgement, f"({_NEWEST})", ("at", "run_id"), limit, before)
 
     def judgements_of(self, upgrade_keys: Collection[str]) -> list[Judgement]:
-        found = self._query(
+        return self._read(
+            Judgement,
             f"SELECT content FROM ({_NEWEST}) WHERE hasAny(upgrades, {{keys:Array(String)}}) ORDER BY at",
             {"keys": list(upgrade_keys)},
         )
-        return [Judgement.model_validate_json(row["content"]) for row in found]
 
     def waiting_judgements(self) -> list[Judgement]:
-        found = self._query(f"SELECT content FROM ({_NEWEST}) WHERE notEmpty(confirmations) ORDER BY at")
-        return [Judgement.model_validate_json(row["content"]) for row in found]
+        return self._read(Judgement, f"SELECT content FROM ({_NEWEST}) WHERE notEmpty(confirmations) ORDER BY at")
 
     def unjudged_runs(self) -> list[EndedRunRow]:
         found = self._query(

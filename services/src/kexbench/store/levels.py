@@ -8,7 +8,6 @@ from kexbench.store.connection import Connection
 from kexbench.store.measured import CELL, COUNTED, ON_HOST_KIND, SELECTED, parameters
 from kexbench.store.port import LevelRow, Selection, SentinelLevel
 
-_SUBJECT = ", ".join(f"`{column}`" for column in rows.SUBJECT_COLUMNS)
 _INVOCATION = "run_id, job_id, case_id, invocation, attempt"
 _KNOWN = "arrayFilter(value -> NOT isNaN(value), {values})"
 _COMPARABLE = " AND ".join(
@@ -41,7 +40,7 @@ class LevelTables(Connection):
         age = f"(run_id, case_id) IN (SELECT run_id, case_id FROM samples WHERE {sentinels}), measured_at, run_id"
         newest = f"SELECT {CELL}, argMax(run_id, ({age})) FROM samples WHERE {here} GROUP BY {CELL}"
         own = (
-            f"SELECT {_SUBJECT}, {_INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
+            f"SELECT {rows.SUBJECT_SQL}, {_INVOCATION}, `median`, level AS cost, values FROM samples FINAL"
             f" WHERE {here} AND ({CELL}, run_id) IN ({newest})"
         )
         frozen = (
@@ -49,17 +48,17 @@ class LevelTables(Connection):
             f" FROM samples FINAL WHERE {sentinels}"
         )
         compared = (
-            f"SELECT {_SUBJECT}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
+            f"SELECT {rows.SUBJECT_SQL}, case_id, run_id, cost, frozen_kit, {_COMPARABLE} AS comparable,"
             f" if(comparable, {_RATIO}, 0) AS ratio FROM own LEFT JOIN frozen USING ({_INVOCATION})"
         )
         found = self._query(
             f"WITH own AS ({own}), frozen AS ({frozen}), compared AS ({compared})"
-            f" SELECT {_SUBJECT}, case_id, run_id, count() AS invocations,"
+            f" SELECT {rows.SUBJECT_SQL}, case_id, run_id, count() AS invocations,"
             " quantileExactInclusive(0.5)(cost) AS level, stddevSamp(cost) AS spread,"
             " countIf(comparable) AS with_sentinel, anyIf(frozen_kit, comparable) AS sentinel,"
             " quantileExactInclusiveIf(0.5)(ratio, comparable) AS relative_level,"
             " stddevSampIf(ratio, comparable) AS relative_spread"
-            f" FROM compared GROUP BY {_SUBJECT}, case_id, run_id"
+            f" FROM compared GROUP BY {rows.SUBJECT_SQL}, case_id, run_id"
             " ORDER BY case_id, library, version_key, source, build_profile",
             parameters(selection) | {"case_ids": list(case_ids)},
         )

@@ -12,6 +12,7 @@ from kexbench.domain.runs import Run
 from kexbench.domain.samples import (
     DISTURBED_REASON,
     SPOILT_BY_PREEMPTION,
+    Disturbed,
     Invocation,
     Metric,
     Negotiated,
@@ -64,6 +65,8 @@ _SHOWN = (
     " AND run_id NOT IN (SELECT run_id FROM runs WHERE aside)"
 )
 CELL = "case_id, library, version_key, source, build_profile"
+_DESCRIBED = f"{rows.CASE_SQL}, {rows.SUBJECT_SQL}, case_id"
+_SAMPLE = f"{_DESCRIBED}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
 _TIMERS = TypeAdapter(dict[str, Timer])
 
 
@@ -111,21 +114,19 @@ class MeasuredTables(HostTables):
         return [HostKindRow(row["pool"], row["host_kind"]) for row in found]
 
     def subjects(self) -> list[SubjectRow]:
-        columns = ", ".join(rows.SUBJECT_COLUMNS)
         found = self._query(
-            f"SELECT {columns} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED} GROUP BY {columns}"
+            f"SELECT {rows.SUBJECT_SQL} FROM samples WHERE metric = 'cpu_ns' AND {_SHOWN} AND {COUNTED}"
+            f" GROUP BY {rows.SUBJECT_SQL}"
             " ORDER BY library, version_key, build_profile, max(measured_at)"
         )
         return [rows.subject_of(row) for row in found]
 
     def samples(self, selection: Selection) -> list[SampleRow]:
         """Of each cell the newest run's samples; with a run named, that run's, with several, all of them."""
+        here = f"metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
         found = self._query(
-            f"SELECT {_sample_columns()}"
-            f" FROM samples FINAL WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED}"
-            f" AND (notEmpty({{runs:Array(String)}})"
-            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE metric = {{metric:String}} AND {SELECTED} AND {COUNTED} GROUP BY {CELL}))"
+            f"SELECT {_SAMPLE} FROM samples FINAL WHERE {here}"
+            f" AND (notEmpty({{runs:Array(String)}}) OR {_of_newest_run('samples', here)})"
             " ORDER BY library, version_key, source, build_profile, case_id, unit",
             parameters(selection),
         )
@@ -136,7 +137,7 @@ class MeasuredTables(HostTables):
 
     def sentinels(self, metric: Metric, run_ids: Collection[str]) -> list[SampleRow]:
         found = self._query(
-            f"SELECT {_sample_columns()}"
+            f"SELECT {_SAMPLE}"
             " FROM samples FINAL WHERE metric = {metric:String} AND reference = 'sentinel'"
             f" AND run_id IN {{run_ids:Array(String)}} AND {COUNTED} ORDER BY run_id, case_id, unit",
             {"metric": str(metric), "run_ids": list(run_ids)},
@@ -180,57 +181,31 @@ class MeasuredTables(HostTables):
     def outcomes(self, selection: Selection) -> list[OutcomeRow]:
         """Of each cell the newest run's outcomes, the most frequent one; with a run named, that run's."""
         found = self._query(
-            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, kind, any(reason) AS why,"
             " any(detail) AS text, count() AS times"
             f" FROM outcomes FINAL WHERE {SELECTED} AND {COUNTED}"
-            f" AND ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM outcomes"
-            f" WHERE {SELECTED} AND {COUNTED} GROUP BY {CELL})"
-            f" GROUP BY {_columns()}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
+            f" AND {_of_newest_run('outcomes', f'{SELECTED} AND {COUNTED}')}"
+            f" GROUP BY {_DESCRIBED}, run_id, kind ORDER BY library, version_key, case_id, times DESC, kind",
             parameters(selection),
         )
-        return [
-            OutcomeRow(
-                case=rows.case_of(row),
-                subject=rows.subject_of(row),
-                run_id=row["run_id"],
-                measured_at=row["newest"],
-                kind=OutcomeKind(row["kind"]),
-                reason=row["why"],
-                detail=row["text"] or None,
-                invocations=row["times"],
-            )
-            for row in found
-        ]
+        return [_outcome(row, OutcomeKind(row["kind"]), row["why"], row["text"] or None) for row in found]
 
     def disturbed(self, selection: Selection) -> list[OutcomeRow]:
         if selection.metric not in SPOILT_BY_PREEMPTION:
             return []
         of_cpu_time = f"metric = 'cpu_ns' AND {SELECTED} AND {COUNTED}"
         found = self._query(
-            f"SELECT {_columns()}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
+            f"SELECT {_DESCRIBED}, run_id, max(measured_at) AS newest, count() AS times FROM samples FINAL"
             f" WHERE {of_cpu_time}"
             f" AND ({_INVOCATION}) IN (SELECT {_INVOCATION} FROM invocations WHERE preempted_batches > 0)"
             f" AND ({_INVOCATION}, reference) NOT IN (SELECT {_INVOCATION}, reference FROM samples"
             f" WHERE metric = {{metric:String}} AND {SELECTED})"
             f" AND (notEmpty({{runs:Array(String)}})"
-            f" OR ({CELL}, run_id) IN (SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM samples"
-            f" WHERE {of_cpu_time} GROUP BY {CELL}))"
-            f" GROUP BY {_columns()}, run_id ORDER BY library, version_key, case_id, run_id",
+            f" OR {_of_newest_run('samples', of_cpu_time)})"
+            f" GROUP BY {_DESCRIBED}, run_id ORDER BY library, version_key, case_id, run_id",
             parameters(selection),
         )
-        return [
-            OutcomeRow(
-                case=rows.case_of(row),
-                subject=rows.subject_of(row),
-                run_id=row["run_id"],
-                measured_at=row["newest"],
-                kind="disturbed",
-                reason=DISTURBED_REASON,
-                detail=None,
-                invocations=row["times"],
-            )
-            for row in found
-        ]
+        return [_outcome(row, "disturbed", DISTURBED_REASON) for row in found]
 
     def export(self, selection: Selection) -> Iterator[dict[str, Any]]:
         """Counted samples with their batch values, in the order of the table."""
@@ -257,26 +232,28 @@ def _sample(row: dict[str, Any]) -> SampleRow:
     )
 
 
-def _sample_columns() -> str:
-    return f"{_columns()}, run_id, host_id, measured_at, {UNIT} AS unit, level, `values`"
+def _outcome(row: dict[str, Any], kind: OutcomeKind | Disturbed, reason: str, detail: str | None = None) -> OutcomeRow:
+    return OutcomeRow(
+        case=rows.case_of(row),
+        subject=rows.subject_of(row),
+        run_id=row["run_id"],
+        measured_at=row["newest"],
+        kind=kind,
+        reason=reason,
+        detail=detail,
+        invocations=row["times"],
+    )
 
 
-def _columns() -> str:
-    return ", ".join(f"`{column}`" for column in (*rows.CASE_COLUMNS, *rows.SUBJECT_COLUMNS, "case_id"))
+def _of_newest_run(table: str, where: str) -> str:
+    """SQL: whether a row is of the newest run that has its cell."""
+    newest = f"SELECT {CELL}, argMax(run_id, (measured_at, run_id)) FROM {table} WHERE {where} GROUP BY {CELL}"
+    return f"({CELL}, run_id) IN ({newest})"
 
 
 def parameters(selection: Selection) -> dict[str, Any]:
     return {
-        "metric": str(selection.metric),
-        "pool": selection.pool or "",
-        "cpu_model": selection.cpu_model or "",
-        "libraries": list(selection.libraries),
-        "subjects": list(selection.subjects),
-        "runs": list(selection.runs),
-        "sentinel": selection.sentinel,
-        "variants": selection.variants,
-        "asides": selection.asides,
+        **rows.columns_of(selection, "metric", "libraries", "subjects", "runs", "sentinel", "variants", "asides"),
+        **{field: getattr(selection, field) or "" for field in ("pool", "cpu_model", "case_id", "run_id")},
         "before": selection.before or LATEST,
-        "case_id": selection.case_id or "",
-        "run_id": selection.run_id or "",
     }

@@ -1,8 +1,7 @@
-"""Applies the numbered migrations that a database does not have yet."""
+"""The numbered migrations, and which of them a database does not have yet."""
 
 import hashlib
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -42,7 +41,7 @@ def load_migrations() -> list[Migration]:
         if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name):
             text = file.read_text()
             body = re.sub(r"^--.*$", "", text, flags=re.MULTILINE)
-            statements = tuple(part.strip() for part in body.split(";") if part.strip())
+            statements = tuple(_repeatable(part.strip()) for part in body.split(";") if part.strip())
             found.append(Migration(int(match[1]), match[2], hashlib.sha256(text.encode()).hexdigest(), statements))
     found.sort(key=lambda migration: migration.version)
     if [migration.version for migration in found] != list(range(1, len(found) + 1)):
@@ -62,19 +61,6 @@ def pending(migrations: list[Migration], applied: dict[int, str]) -> list[Migrat
     return [migration for migration in migrations if migration.version not in applied]
 
 
-def apply(
-    migrations: list[Migration],
-    clauses: EngineClauses,
-    execute: Callable[[str], object],
-    record: Callable[[Migration], object],
-) -> None:
-    """Run each migration's statements and record it. A statement that was killed half-way through
-    a migration can run again, since it makes only what does not exist."""
-    for migration in migrations:
-        for statement in migration.statements:
-            execute(clauses.fill(_repeatable(statement)))
-        record(migration)
-
-
 def _repeatable(statement: str) -> str:
+    """It makes only what does not exist, so that a migration that was killed half-way through can run again."""
     return re.sub(r"^CREATE (TABLE|VIEW|MATERIALIZED VIEW) (?!IF NOT EXISTS)", r"CREATE \1 IF NOT EXISTS ", statement)

@@ -3,8 +3,9 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from kexbench.domain.moments import EARLIEST, LATEST
+from kexbench.domain.moments import LATEST
 from kexbench.domain.notifications import Notification, Sending, SendingState
+from kexbench.store import rows
 from kexbench.store.connection import Connection
 
 
@@ -12,28 +13,11 @@ class NotificationTables(Connection):
     """The part of the store's port that tells of notifications."""
 
     def add_notifications(self, notifications: Sequence[Notification]) -> None:
-        self._insert(
-            "notifications",
-            [
-                {
-                    "notification_id": one.notification_id,
-                    "alert_id": one.alert_id,
-                    "number": one.number,
-                    "created_at": one.created_at,
-                    "content": one.model_dump_json(),
-                }
-                for one in notifications
-            ],
-        )
+        columns = ("notification_id", "alert_id", "number", "created_at")
+        self._insert("notifications", [rows.whole(one, *columns) for one in notifications])
 
     def notifications(self, limit: int, before: datetime | None = None) -> list[Notification]:
-        found = self._query(
-            "SELECT content FROM notifications FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
-            " ORDER BY created_at DESC LIMIT {limit:UInt32} WITH TIES",
-            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
-        )
-        notifications = [Notification.model_validate_json(row["content"]) for row in found]
-        return sorted(notifications, key=lambda one: (one.created_at, one.notification_id), reverse=True)
+        return self._page(Notification, "notifications FINAL", ("created_at", "notification_id"), limit, before)
 
     def notified(self, notification_ids: Collection[str]) -> set[str]:
         found = self._query(
@@ -51,7 +35,8 @@ class NotificationTables(Connection):
         return [(row["alert_id"], row["number"]) for row in found]
 
     def open_notifications(self, most_tries: int) -> list[Notification]:
-        found = self._query(
+        return self._read(
+            Notification,
             "SELECT content FROM notifications FINAL WHERE notification_id NOT IN ("
             "SELECT id FROM (SELECT arrayJoin(notification_ids) AS id, message_id, at, state"
             " FROM sendings) GROUP BY id"
@@ -59,26 +44,14 @@ class NotificationTables(Connection):
             " ORDER BY created_at, notification_id",
             {"sent": str(SendingState.SENT), "most": most_tries},
         )
-        return [Notification.model_validate_json(row["content"]) for row in found]
 
     def add_sending(self, sending: Sending) -> None:
-        self._insert(
-            "sendings",
-            [
-                {
-                    "message_id": sending.message_id,
-                    "at": sending.at,
-                    "state": str(sending.state),
-                    "notification_ids": list(sending.notification_ids),
-                    "content": sending.model_dump_json(),
-                }
-            ],
-        )
+        self._insert("sendings", [rows.whole(sending, "message_id", "at", "state", "notification_ids")])
 
     def sendings(self, notification_ids: Collection[str], since: datetime | None = None) -> list[Sending]:
-        found = self._query(
+        return self._read(
+            Sending,
             "SELECT content FROM sendings FINAL WHERE at >= {since:DateTime64(3, 'UTC')}"
             " OR hasAny(notification_ids, {ids:Array(String)}) ORDER BY at, message_id",
             {"since": since or LATEST, "ids": list(notification_ids)},
         )
-        return [Sending.model_validate_json(row["content"]) for row in found]

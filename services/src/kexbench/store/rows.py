@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -12,14 +13,11 @@ from pydantic import BaseModel, ValidationError
 
 from kexbench.domain.canonical import canonical_json, content_hash
 from kexbench.domain.cases import FIRST_FIELDS, Case
-from kexbench.domain.commits import HandledCommit
-from kexbench.domain.following import FollowedCommit
 from kexbench.domain.hosts import HostFacts, kind_of
 from kexbench.domain.kits import KitManifest
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.runs import JobAttempt, Run, RunState
+from kexbench.domain.runs import Run, RunEvent, RunState
 from kexbench.domain.samples import Invocation
-from kexbench.domain.schedules import Schedule
 from kexbench.store.port import StoreError, SubjectRow
 
 _log = logging.getLogger(__name__)
@@ -29,10 +27,30 @@ SUBJECT_COLUMNS = (
     *("library", "version", "version_key", "source"),
     *("build_profile", "build_profile_label", "kit_id", "commit"),
 )
-
+CASE_SQL, SUBJECT_SQL = (", ".join(f"`{column}`" for column in columns) for columns in (CASE_COLUMNS, SUBJECT_COLUMNS))
 EVENT_ORDER = f"(number, at, indexOf({[str(state) for state in RunState]}, state))"
 """SQL: what sorts the events of a run, the newest last. Events from before there were numbers go by their times, and at
 one time by the order of a run's life."""
+
+
+def columns_of(value: object, *fields: str) -> Row:
+    """Fields of a value, as columns of the same names hold them."""
+    row = {field: getattr(value, field) for field in fields}
+    for field, found in row.items():
+        if isinstance(found, StrEnum):
+            row[field] = str(found)
+        elif isinstance(found, tuple):
+            row[field] = list(found)
+    return row
+
+
+def event_row(event: RunEvent) -> Row:
+    return columns_of(event, *RunEvent.model_fields) | {"reason": str(event.reason or "")}
+
+
+def whole(value: BaseModel, *fields: str, **others: Any) -> Row:
+    """A row that holds a value whole, with the columns that it is found by."""
+    return columns_of(value, *fields) | others | {"content": value.model_dump_json()}
 
 
 def sample_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]:
@@ -60,8 +78,7 @@ def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]
     return [
         {
             **_cell_columns(run, invocation, host, outcome.subject),
-            "kind": str(outcome.kind),
-            "reason": outcome.reason,
+            **columns_of(outcome, "kind", "reason"),
             "detail": outcome.detail or "",
         }
         for outcome in sorted(invocation.outcomes, key=lambda outcome: outcome.subject)
@@ -71,8 +88,7 @@ def outcome_rows(run: Run, invocation: Invocation, host: HostFacts) -> list[Row]
 def invocation_row(invocation: Invocation, host: HostFacts) -> Row:
     return {
         **_invocation_columns(invocation, host),
-        "discarded_batches": invocation.discarded_batches,
-        "preempted_batches": invocation.preempted_batches,
+        **columns_of(invocation, "discarded_batches", "preempted_batches"),
         "host_load": invocation.host_load.model_dump_json(),
         "negotiated": _by_subject(invocation.negotiated),
         "timers": _by_subject(invocation.timers),
@@ -85,11 +101,8 @@ def _by_subject(found: Mapping[str, BaseModel]) -> str:
 
 def run_row(run: Run) -> Row:
     return {
-        "run_id": run.run_id,
-        "created_at": run.created_at,
-        "spec_name": run.plan.spec_name,
-        "plan_id": run.plan.plan_id,
-        "trigger": str(run.trigger),
+        **columns_of(run, "run_id", "created_at", "trigger"),
+        **columns_of(run.plan, "spec_name", "plan_id"),
         "watched": run.is_watched,
         "aside": run.is_aside,
         "run": run.model_dump_json(),
@@ -120,50 +133,9 @@ def runs_of(found: Iterable[Row]) -> list[Run]:
     return runs
 
 
-def attempt_row(attempt: JobAttempt, pool: str) -> Row:
-    return {
-        "run_id": attempt.run_id,
-        "job_id": attempt.job_id,
-        "attempt": attempt.attempt,
-        "host_id": attempt.host.host_id,
-        "started_at": attempt.started_at,
-        "pool": pool,
-        "content": attempt.model_dump_json(),
-    }
-
-
 def host_row(host: HostFacts, host_id: str | None = None) -> Row:
     """`host_id`: as rows of an earlier release have it."""
     return {"host_id": host_id or host.host_id, "kind": kind_of(host), "facts": host.model_dump_json()}
-
-
-def schedule_row(schedule: Schedule) -> Row:
-    return {
-        "name": schedule.name,
-        "changed_at": schedule.changed_at,
-        "content": schedule.model_dump_json(),
-    }
-
-
-def commit_row(handled: HandledCommit) -> Row:
-    return {
-        "repository": handled.commit.repository,
-        "branch": handled.commit.branch,
-        "handled_at": handled.handled_at,
-        "commit": handled.commit.commit,
-        "tells": bool(handled.checks or handled.note),
-        "content": handled.model_dump_json(),
-    }
-
-
-def followed_row(followed: FollowedCommit) -> Row:
-    return {
-        "repository": followed.following.repository,
-        "following": content_hash(followed.following.model_dump(mode="json")),
-        "handled_at": followed.handled_at,
-        "commit": followed.commit,
-        "content": followed.model_dump_json(),
-    }
 
 
 def deduplication_token(table: str, rows: list[Row]) -> str:
@@ -204,24 +176,16 @@ def _cell_columns(run: Run, invocation: Invocation, host: HostFacts, reference: 
 
 def _subject_columns(kit: KitManifest) -> Row:
     return {
-        "library": kit.library,
-        "version": kit.version,
-        "version_key": kit.version_key,
-        "source": kit.source,
+        **columns_of(kit, "library", "version", "version_key", "source", "kit_id"),
         "build_profile": kit.build_profile.id,
         "build_profile_label": kit.build_profile.label,
-        "kit_id": kit.kit_id,
         "commit": canonical_json(kit.commit.model_dump(mode="json")) if kit.commit else "",
     }
 
 
 def _invocation_columns(invocation: Invocation, host: HostFacts) -> Row:
     return {
-        "run_id": invocation.run_id,
-        "job_id": invocation.job_id,
-        "case_id": invocation.case_id,
-        "invocation": invocation.invocation,
-        "attempt": invocation.attempt,
+        **columns_of(invocation, "run_id", "job_id", "case_id", "invocation", "attempt"),
         "host_id": host.host_id,
         "measured_at": datetime.fromisoformat(invocation.started_at),
     }

@@ -5,10 +5,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState, Trigger
 from kexbench.store import rows
-from kexbench.store.connection import Connection
+from kexbench.store.connection import Connection, page_of, page_parameters
 from kexbench.store.measured import COUNTED
 from kexbench.store.port import OpenRunRow, RunProgress, RunStateRow
 from kexbench.store.rows import EVENT_ORDER
@@ -41,26 +40,20 @@ class RunTables(Connection):
         self._insert("runs", [rows.run_row(run)])
 
     def add_event(self, event: RunEvent) -> None:
-        with self._numbering:
-            number = self._next_number("run_events", {"run_id": event.run_id}, event.at, {"state": str(event.state)})
-            row = {
-                **event.model_dump(mode="json", exclude={"at"}),
-                "at": event.at,
-                "reason": str(event.reason or ""),
-                "number": number,
-            }
-            self._insert("run_events", [row])
+        self._insert_event("run_events", "run_id", "state", rows.event_row(event))
 
     def add_attempt(self, attempt: JobAttempt, pool: str) -> None:
-        self._insert("attempts", [rows.attempt_row(attempt, pool)])
+        columns = ("run_id", "job_id", "attempt", "started_at")
+        row = rows.whole(attempt, *columns, host_id=attempt.host.host_id, pool=pool)
+        self._insert("attempts", [row])
 
     def attempts(self, run_id: str, job_id: str = "") -> list[JobAttempt]:
-        found = self._query(
+        return self._read(
+            JobAttempt,
             "SELECT content FROM attempts FINAL WHERE run_id = {run_id:String}"
             " AND ({job_id:String} = '' OR job_id = {job_id:String}) ORDER BY job_id, attempt",
             {"run_id": run_id, "job_id": job_id},
         )
-        return [JobAttempt.model_validate_json(row["content"]) for row in found]
 
     def run(self, run_id: str) -> Run | None:
         try:
@@ -85,9 +78,7 @@ class RunTables(Connection):
     def runs(self, limit: int, before: datetime | None = None) -> list[Run]:
         """Newest first; more than `limit` where the last ones were made at the same moment."""
         found = self._query(
-            "SELECT run_id, run FROM runs FINAL WHERE created_at < {before:DateTime64(3, 'UTC')}"
-            " ORDER BY created_at DESC LIMIT {limit:UInt32} WITH TIES",
-            {"before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
+            f"SELECT run_id, run FROM runs FINAL {page_of('created_at')}", page_parameters(limit, before)
         )
         return sorted(rows.runs_of(found), key=lambda run: (run.created_at, run.run_id), reverse=True)
 
@@ -142,7 +133,7 @@ class RunTables(Connection):
     def run_states(self) -> list[RunStateRow]:
         found = self._query(
             "SELECT last_state AS state, count() AS runs, min(newest) AS since FROM"
-            f" (SELECT run_id, argMax(at, {EVENT_ORDER}) AS newest, argMax(state, {EVENT_ORDER}) AS last_state"
+            f" (SELECT run_id, {_NEWEST}"
             " FROM run_events WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
             " GROUP BY last_state ORDER BY last_state"
         )
@@ -164,14 +155,16 @@ class RunTables(Connection):
                 parameters,
             )
         }
+        nothing = {"stored": 0, "discarded": 0, "preempted": 0}
         return {
             row["run_id"]: RunProgress(
                 event=_last_event(row),
-                invocations_stored=counts.get(row["run_id"], {}).get("stored", 0),
-                discarded_batches=counts.get(row["run_id"], {}).get("discarded", 0),
-                preempted_batches=counts.get(row["run_id"], {}).get("preempted", 0),
+                invocations_stored=count["stored"],
+                discarded_batches=count["discarded"],
+                preempted_batches=count["preempted"],
             )
             for row in events
+            for count in [counts.get(row["run_id"], nothing)]
         }
 
 
@@ -195,13 +188,8 @@ def _open() -> dict[str, list[str]]:
 
 def _open_run(row: dict[str, Any]) -> OpenRunRow:
     return OpenRunRow(
-        run_id=row["run_id"],
-        spec_name=row["spec_name"],
+        **{field: row[field] for field in ("run_id", "spec_name", "estimated_s", "invocations", "line", "queued_at")},
         trigger=Trigger(row["trigger"]),
         pools=tuple(row["pools"]),
-        estimated_s=row["estimated_s"],
-        invocations=row["invocations"],
-        line=row["line"],
-        queued_at=row["queued_at"],
         event=_last_event(row),
     )

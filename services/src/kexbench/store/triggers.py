@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
+from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import HandledCommit
 from kexbench.domain.following import FollowedCommit
-from kexbench.domain.moments import EARLIEST, LATEST
 from kexbench.domain.schedules import Schedule
 from kexbench.store import rows
 from kexbench.store.connection import Connection
@@ -14,27 +14,27 @@ class TriggerTables(Connection):
     """The part of the store's port that tells of schedules and commits."""
 
     def add_schedule(self, schedule: Schedule) -> None:
-        self._insert("schedules", [rows.schedule_row(schedule)])
+        self._insert("schedules", [rows.whole(schedule, "name", "changed_at")])
 
     def schedules(self) -> list[Schedule]:
-        found = self._query("SELECT content FROM schedules FINAL ORDER BY name, changed_at DESC LIMIT 1 BY name")
-        return [Schedule.model_validate_json(row["content"]) for row in found]
+        return self._read(
+            Schedule, "SELECT content FROM schedules FINAL ORDER BY name, changed_at DESC LIMIT 1 BY name"
+        )
 
     def add_commit(self, handled: HandledCommit) -> None:
-        self._insert("commits", [rows.commit_row(handled)])
+        tells = bool(handled.checks or handled.note)
+        of_commit = rows.columns_of(handled.commit, "repository", "branch", "commit")
+        self._insert("commits", [rows.whole(handled, "handled_at", tells=tells, **of_commit)])
 
     def commits(self, repository: str, limit: int, before: datetime | None = None) -> list[HandledCommit]:
         # A commit is told with its newest row, and no page knows an older one of it.
-        found = self._query(
-            "SELECT content FROM (SELECT content, handled_at, commit FROM commits FINAL WHERE tells"
+        newest_of_each = (
+            "(SELECT content, handled_at, commit FROM commits FINAL WHERE tells"
             " AND ({repository:String} = '' OR repository = {repository:String})"
             " ORDER BY handled_at DESC, branch LIMIT 1 BY repository, commit)"
-            " WHERE handled_at < {before:DateTime64(3, 'UTC')}"
-            " ORDER BY handled_at DESC LIMIT {limit:UInt32} WITH TIES",
-            {"repository": repository, "before": min(max(before or LATEST, EARLIEST), LATEST), "limit": limit},
         )
-        commits = [HandledCommit.model_validate_json(row["content"]) for row in found]
-        return sorted(commits, key=lambda one: (one.handled_at, one.commit.repository, one.commit.commit), reverse=True)
+        order = ("handled_at", "commit.repository", "commit.commit")
+        return self._page(HandledCommit, newest_of_each, order, limit, before, {"repository": repository})
 
     def repositories(self) -> list[str]:
         found = self._query("SELECT DISTINCT repository FROM commits WHERE tells ORDER BY repository")
@@ -49,12 +49,16 @@ class TriggerTables(Connection):
         return {row["branch"]: row["head"] for row in found}
 
     def add_followed(self, followed: FollowedCommit) -> None:
-        self._insert("followed", [rows.followed_row(followed)])
+        following = {
+            "repository": followed.following.repository,
+            "following": content_hash(followed.following.model_dump(mode="json")),
+        }
+        self._insert("followed", [rows.whole(followed, "handled_at", "commit", **following)])
 
     def followed(self, repository: str) -> list[FollowedCommit]:
-        found = self._query(
+        return self._read(
+            FollowedCommit,
             "SELECT content FROM followed FINAL WHERE repository = {repository:String}"
             " ORDER BY following, handled_at DESC LIMIT 1 BY following",
             {"repository": repository},
         )
-        return [FollowedCommit.model_validate_json(row["content"]) for row in found]

@@ -77,14 +77,10 @@ class LightkubeCluster:
 
     def submit(self, manifest: Mapping[str, Any]) -> bool:
         name = manifest["metadata"]["name"]
-        with _telling(f"submitting workflow {name}"):
-            try:
-                self._client.create(_Workflow(**self._owned(manifest)), namespace=self._namespace)
-            except ApiError as error:
-                if error.status.code != _CONFLICT:
-                    raise
-                return False
-        return True
+        with _telling(f"submitting workflow {name}"), _unless(_CONFLICT):
+            self._client.create(_Workflow(**self._owned(manifest)), namespace=self._namespace)
+            return True
+        return False
 
     def workflows(self, labels: Mapping[str, str]) -> tuple[WorkflowView, ...]:
         with _telling("listing workflows"):
@@ -92,12 +88,12 @@ class LightkubeCluster:
             return tuple(workflow_view(dict(workflow)) for workflow in found)
 
     def stop(self, name: str) -> None:
-        with _telling(f"stopping workflow {name}"), _gone_is_fine():
+        with _telling(f"stopping workflow {name}"), _unless(_GONE):
             patch = {"spec": {"shutdown": "Terminate"}}
             self._client.patch(_Workflow, name, patch, namespace=self._namespace, patch_type=PatchType.MERGE)
 
     def delete(self, name: str) -> None:
-        with _telling(f"deleting workflow {name}"), _gone_is_fine():
+        with _telling(f"deleting workflow {name}"), _unless(_GONE):
             self._client.delete(_Workflow, name, namespace=self._namespace)
 
     def cron_workflows(self) -> Mapping[str, str]:
@@ -115,7 +111,7 @@ class LightkubeCluster:
             self._client.apply(_CronWorkflow(**self._owned(manifest)), field_manager=_FIELD_MANAGER, force=True)
 
     def delete_cron(self, name: str) -> None:
-        with _telling(f"deleting cron workflow {name}"), _gone_is_fine():
+        with _telling(f"deleting cron workflow {name}"), _unless(_GONE):
             self._client.delete(_CronWorkflow, name, namespace=self._namespace)
 
     def ready_nodes(self, selector: Mapping[str, str]) -> tuple[str, ...]:
@@ -135,24 +131,16 @@ class LightkubeCluster:
             return tuple(pod_view(pod.to_dict()) for pod in found)
 
     def hold_lease(self, name: str, identity: str) -> bool:
-        with _telling(f"holding lease {name}"):
-            try:
-                return self._take(name, identity)
-            except ApiError as error:
-                if error.status.code != _CONFLICT:
-                    raise
-                return False  # another was faster
+        with _telling(f"holding lease {name}"), _unless(_CONFLICT):
+            return self._take(name, identity)
+        return False  # another was faster
 
     def release_lease(self, name: str, identity: str) -> None:
-        with _telling(f"releasing lease {name}"):
-            try:
-                lease = self._client.get(Lease, name, namespace=self._lease_namespace)
-                if lease.spec and lease.spec.holderIdentity == identity:
-                    lease.spec.holderIdentity = ""
-                    self._client.replace(lease)
-            except ApiError as error:
-                if error.status.code not in (_GONE, _CONFLICT):
-                    raise
+        with _telling(f"releasing lease {name}"), _unless(_GONE, _CONFLICT):
+            lease = self._client.get(Lease, name, namespace=self._lease_namespace)
+            if lease.spec and lease.spec.holderIdentity == identity:
+                lease.spec.holderIdentity = ""
+                self._client.replace(lease)
 
     def _owned(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         account = self._accounts.of_jobs if self._accounts else ""
@@ -163,15 +151,12 @@ class LightkubeCluster:
         """The account as it is now: of an owner that was made anew, Kubernetes knows none by the former uid."""
         if not account:
             return []
-        try:
+        with _unless(_GONE):
             metadata = self._client.get(ServiceAccount, account, namespace=namespace).metadata
-        except ApiError as error:
-            if error.status.code != _GONE:
-                raise
-            return []
-        assert metadata is not None
-        assert metadata.uid is not None
-        return [{"apiVersion": "v1", "kind": "ServiceAccount", "name": account, "uid": metadata.uid}]
+            assert metadata is not None
+            assert metadata.uid is not None
+            return [{"apiVersion": "v1", "kind": "ServiceAccount", "name": account, "uid": metadata.uid}]
+        return []
 
     def _take(self, name: str, identity: str) -> bool:
         # Kubernetes reads moments of a lease only with their microseconds, and whole seconds are written without.
@@ -206,11 +191,12 @@ def _is_over(lease: LeaseSpec, now: datetime) -> bool:
 
 
 @contextmanager
-def _gone_is_fine() -> Iterator[None]:
+def _unless(*codes: int) -> Iterator[None]:
+    """Goes on behind the context where Kubernetes answers with one of these."""
     try:
         yield
     except ApiError as error:
-        if error.status.code != _GONE:
+        if error.status.code not in codes:
             raise
 
 

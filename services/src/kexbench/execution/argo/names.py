@@ -3,11 +3,8 @@
 import re
 
 from kexbench.domain.canonical import content_hash
-from kexbench.domain.runs import Run
 
 PART_OF, KEXBENCH = "app.kubernetes.io/part-of", "kexbench"
-ALL_OF_KEXBENCH = f"{PART_OF}={KEXBENCH}"
-"""Selects everything of ours."""
 RUN, SERIES, JOB, POOL, SPEC, SCHEDULE = (
     f"kexbench.dev/{name}" for name in ("run", "series", "job", "pool", "spec", "schedule")
 )
@@ -47,15 +44,6 @@ def schedule_labels(schedule: str) -> dict[str, str]:
 def labels_of(run_id: str, series: int) -> dict[str, str]:
     """What all workflows and pods of a run's series have."""
     return {PART_OF: KEXBENCH, RUN: run_id, SERIES: str(series)}
-
-
-def spec_labels(run: Run) -> dict[str, str]:
-    return {SPEC: run.plan.spec_name}
-
-
-def selector_of(run_id: str, series: int) -> str:
-    """Selects the workflows and pods of a run's series."""
-    return ",".join(f"{key}={value}" for key, value in labels_of(run_id, series).items())
 
 
 def _dns_name(name: str, longest: int = _LONGEST) -> str:

@@ -24,6 +24,11 @@ ARGO_FOLDER = "/var/run/argo"
 """What Argo starts containers with; it mounts it in each of them."""
 _ARGO_TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 _HOSTNAME = "kubernetes.io/hostname"
+_WORKING = (
+    v1.VolumeMount(name="work", mount_path=HOME),
+    v1.VolumeMount(name="scratch", mount_path="/tmp"),  # noqa: S108 (a volume of the pod)
+)
+_TOKEN = v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True)
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,6 @@ class JobSettings:
     """Of each of Argo's own two containers."""
 
 
-def pod_labels(pool: Pool) -> dict[str, str]:
-    return {names.POOL: pool.name}
-
-
 def whole_cpus(pool: Pool) -> v1.ResourceRequirements:
     """Requests that are limits, so that CPUs can be exclusive."""
     return _exactly({"cpu": str(pool.cpus), "memory": pool.memory})
@@ -60,46 +61,29 @@ def little() -> v1.ResourceRequirements:
     )
 
 
-def own_container(
-    arguments: Sequence[str],
-    image: str,
-    environment: Mapping[str, str],
-    resources: v1.ResourceRequirements,
-    settings: JobSettings,
-) -> dict[str, object]:
-    """The fields of a container with our agent and its token, the same for main and init containers."""
-    return _agent(arguments, image, environment, resources, settings, [*_WORKING, _TOKEN])
-
-
 def building_container(environment: Mapping[str, str], pool: Pool, settings: JobSettings) -> dict[str, object]:
     """It runs scripts that come with sources, so it has no token, and nothing that another container runs."""
     mounts = [*_WORKING, v1.VolumeMount(name="built", mount_path=BUILT_FOLDER)]
     told = {**environment, "HOME": HOME}
-    return _agent(["build"], settings.builder_image, told, whole_cpus(pool), settings, mounts)
+    return own_container(["build"], settings.builder_image, told, whole_cpus(pool), settings, mounts)
 
 
 def sending_container(pool: Pool, settings: JobSettings) -> dict[str, object]:
     """It has the token, and of what the other container wrote the kit alone, to read."""
     built = v1.VolumeMount(name="built", mount_path=BUILT_FOLDER, read_only=True)
     environment = environment_of(settings, {})
-    return _agent(["send"], settings.builder_image, environment, whole_cpus(pool), settings, [built, _TOKEN])
+    return own_container(["send"], settings.builder_image, environment, whole_cpus(pool), settings, [built, _TOKEN])
 
 
-_WORKING = (
-    v1.VolumeMount(name="work", mount_path=HOME),
-    v1.VolumeMount(name="scratch", mount_path="/tmp"),  # noqa: S108 (a volume of the pod)
-)
-_TOKEN = v1.VolumeMount(name="token", mount_path=TOKEN_FOLDER, read_only=True)
-
-
-def _agent(
+def own_container(
     arguments: Sequence[str],
     image: str,
     environment: Mapping[str, str],
     resources: v1.ResourceRequirements,
     settings: JobSettings,
-    mounts: list[v1.VolumeMount],
+    mounts: Sequence[v1.VolumeMount] = (*_WORKING, _TOKEN),
 ) -> dict[str, object]:
+    """The fields of a container with our agent, the same for main and init containers; as a rule with its token."""
     return {
         "image": image,
         "image_pull_policy": settings.image_pull_policy,
@@ -111,7 +95,7 @@ def _agent(
         "resources": resources,
         "security_context": _confined(read_only=True),
         "termination_message_policy": "FallbackToLogsOnError",
-        "volume_mounts": mounts + [v1.VolumeMount.model_validate(one) for one in settings.site.volume_mounts],
+        "volume_mounts": [*mounts, *(v1.VolumeMount.model_validate(one) for one in settings.site.volume_mounts)],
     }
 
 
@@ -145,7 +129,8 @@ def built_volume() -> v1.Volume:
 def placement(pool: Pool) -> dict[str, object]:
     """The template's fields that say which nodes. No two pods of kexbench are on a node at the same time: so jobs of a
     case that run at once run on different nodes, and no kit is built beside a measurement."""
-    apart = v1.PodAffinityTerm(label_selector=_labels({names.PART_OF: names.KEXBENCH}), topology_key=_HOSTNAME)
+    ours = argo.LabelSelector(match_labels={names.PART_OF: names.KEXBENCH})
+    apart = v1.PodAffinityTerm(label_selector=ours, topology_key=_HOSTNAME)
     return {
         "node_selector": dict(pool.node_selector),
         "tolerations": [v1.Toleration(**toleration.model_dump(exclude_none=True)) for toleration in pool.tolerations],
@@ -238,10 +223,6 @@ def _projected(sources: list[v1.VolumeProjection]) -> v1.ProjectedVolumeSource:
 
 def _empty(name: str, size: str) -> v1.Volume:
     return v1.Volume.model_validate({"name": name, "emptyDir": {"sizeLimit": size}})
-
-
-def _labels(wanted: dict[str, str]) -> argo.LabelSelector:
-    return argo.LabelSelector(match_labels=wanted)
 
 
 def _plain(model: v1.ResourceRequirements | v1.SecurityContext) -> object:

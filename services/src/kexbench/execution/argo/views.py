@@ -19,7 +19,7 @@ def workflow_view(workflow: Object) -> WorkflowView:
         name=metadata["name"],
         labels=metadata.get("labels") or {},
         phase=_phase(status),
-        created_at=_moment(metadata["creationTimestamp"]),
+        created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
         message=status.get("message", ""),
         stopping=bool(workflow.get("spec", {}).get("shutdown")),
         tasks=tuple(_tasks(metadata["name"], status.get("nodes") or {})),
@@ -40,7 +40,7 @@ def pod_view(pod: Object) -> PodView:
     return PodView(
         name=metadata["name"],
         labels=metadata.get("labels") or {},
-        created_at=_moment(metadata["creationTimestamp"]),
+        created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
         node=(pod.get("spec") or {}).get("nodeName") or "",
         is_pending=is_pending,
         reason=reason,
@@ -71,8 +71,8 @@ def _tasks(workflow: str, nodes: Mapping[str, Object]) -> Iterator[TaskView]:
             node=newest.get("hostNodeName", ""),
             pod=_pod_name(workflow, newest) if newest else "",
             retries=max(0, len(pods) - 1),
-            started_at=_optional_moment(node.get("startedAt")),
-            finished_at=_optional_moment(node.get("finishedAt")),
+            started_at=_moment(node.get("startedAt")),
+            finished_at=_moment(node.get("finishedAt")),
         )
 
 
@@ -111,9 +111,5 @@ def _phase(status: Object) -> Phase:
     return Phase(found) if found in set(Phase) else Phase.UNSEEN
 
 
-def _optional_moment(text: str | None) -> datetime | None:
-    return _moment(text) if text else None
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

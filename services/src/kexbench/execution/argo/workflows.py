@@ -137,7 +137,7 @@ def line_workflow(
     template = _pod_template(
         name="line",
         parameter="reference",
-        labels={**labels, **pods.pod_labels(pool)},
+        labels={**labels, names.POOL: pool.name},
         deadline_s=BUILD_DEADLINE_S,
         main=pods.own_container(["line"], settings.builder_image, environment, pods.whole_cpus(pool), settings),
         disk=pods.BUILD_DISK,
@@ -163,11 +163,6 @@ def retry_strategy() -> argo.RetryStrategy:
     return argo.RetryStrategy.model_validate({"limit": str(RETRIES), "retryPolicy": "Always", "expression": _AGAIN})
 
 
-def _environment(settings: JobSettings, pool: Pool, run_id: str) -> dict[str, str]:
-    """What every pod of a run is told."""
-    return pods.environment_of(settings, {"KEXBENCH_RUN_ID": run_id, "KEXBENCH_CPUS": str(pool.cpus)})
-
-
 def _workflow_of_jobs(
     name: str,
     run: Run,
@@ -178,11 +173,11 @@ def _workflow_of_jobs(
     at_once: int,
     deadline_s: int,
 ) -> dict[str, Any]:
-    labels = {**names.labels_of(run.run_id, series), **names.spec_labels(run)}
+    labels = {**names.labels_of(run.run_id, series), names.SPEC: run.plan.spec_name}
     # Attempts of a job count on through its series, so that no two ever have the same number.
     before = (series - 1) * (RETRIES + 1)
     environment = {
-        **_environment(settings, pool, run.run_id),
+        **pods.environment_of(settings, {"KEXBENCH_RUN_ID": run.run_id, "KEXBENCH_CPUS": str(pool.cpus)}),
         "KEXBENCH_JOB_ID": "{{inputs.parameters.job}}",
         "KEXBENCH_ATTEMPT": f"{{{{=sprig.int(retries) + {before + 1}}}}}",
     }
@@ -192,7 +187,7 @@ def _workflow_of_jobs(
     template = _pod_template(
         name="job",
         parameter="job",
-        labels={**labels, **pods.pod_labels(pool), names.JOB: "{{inputs.parameters.job}}"},
+        labels={**labels, names.POOL: pool.name, names.JOB: "{{inputs.parameters.job}}"},
         deadline_s=deadline_s,
         main=main,
         disk=pods.JOB_DISK,
@@ -211,7 +206,7 @@ def _builder(labels: dict[str, str], pool: Pool, settings: JobSettings) -> argo.
     template = _pod_template(
         name=f"build-{_dashed(pool.architecture)}",
         parameter="reference",
-        labels={**labels, **pods.pod_labels(pool)},
+        labels={**labels, names.POOL: pool.name},
         deadline_s=BUILD_DEADLINE_S,
         main=pods.sending_container(pool, settings),
         disk=pods.BUILD_DISK,
