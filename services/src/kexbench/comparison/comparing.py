@@ -131,7 +131,7 @@ def bridge_between(first: Numbers, second: Numbers) -> Bridge | None:
         shared = [(first.sentinel, second.sentinel)]
     else:
         shared = [(first.others[kit_id], second.others[kit_id]) for kit_id in first.others if kit_id in second.others]
-    known = [(one, other) for one, other in shared if one and other and _least(one, other) >= MIN_COMPARED_INVOCATIONS]
+    known = [(one, other) for one, other in shared if _least(one, other) >= MIN_COMPARED_INVOCATIONS]
     best = max(known, key=lambda pair: (_least(*pair), pair[0].kit_id), default=None)
     return Bridge(best[0].name, best[0].batches, best[1].batches) if best else None
 
