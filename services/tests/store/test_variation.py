@@ -86,6 +86,8 @@ class OldStore(ClickHouseStore):
 
     def _insert(self, table: str, content: list[Row]) -> None:
         later = {name for name, version in LATER.items() if version > self.version}
+        if table != "run_events":  # outcomes always had reasons
+            later.discard("reason")
         super()._insert(table, [{name: row[name] for name in row if name not in later} for row in content])
 
 

@@ -132,7 +132,7 @@ class RunTables(Connection):
 
     def run_states(self) -> list[RunStateRow]:
         found = self._query(
-            "SELECT last_state AS state, count() AS runs, min(newest) AS since FROM"
+            "SELECT last_state AS state, count() AS runs, min(last_at) AS since FROM"
             f" (SELECT run_id, {_NEWEST}"
             " FROM run_events WHERE run_id IN (SELECT run_id FROM runs) GROUP BY run_id)"
             " GROUP BY last_state ORDER BY last_state"
