@@ -1,16 +1,18 @@
 """Cases beyond the first dimensions: apart from each other in the store for ever, also in a store from before them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from kexbench.domain.runs import RunReason
 from kexbench.domain.samples import Metric, Timer
 from kexbench.store import migrate
 from kexbench.store.clickhouse import ClickHouseStore
 from kexbench.store.migrate import EngineClauses, load_migrations
 from kexbench.store.port import Selection
 from kexbench.store.rows import Row
-from tests.builders import RSA, SPEC, a_run, an_invocation, an_outcome
+from tests.builders import NOON, RSA, SPEC, a_run, an_invocation, an_outcome
 from tests.store.test_contract import CPU, ONE, TWO, started, whole_state
 
 pytestmark = pytest.mark.xdist_group("store")
@@ -125,3 +127,22 @@ def test_an_old_store_is_migrated_and_reads_the_same(
     assert migrated.timers(run.run_id) == {ONE: timer}
     migrated.close()
     fresh.close()
+
+
+def test_what_did_not_build_is_known_of_runs_of_earlier_releases(
+    dsn: str, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run()
+    failed = {"run_id": run.run_id, "at": NOON, "state": "failed", "detail": "make: it fails", "number": 1}
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "load_migrations", lambda: load_migrations()[:19])
+        old = ClickHouseStore(dsn, database, EngineClauses())
+        old.migrate()
+        again = {**failed, "at": NOON + timedelta(hours=1), "number": 2}
+        old._insert("run_events", [{**failed, "unbuilt": [ONE]}, {**again, "unbuilt": []}])
+        old.close()
+    migrated = ClickHouseStore(dsn, database, EngineClauses())
+    migrated.migrate()
+    told = [(event.reason, event.about, event.detail) for event in migrated.events(run.run_id)]
+    migrated.close()
+    assert told == [(RunReason.UNBUILDABLE, (ONE,), "make: it fails"), (None, (), "make: it fails")]
