@@ -258,7 +258,7 @@ static void teardown(struct context *context) {
     free(context);
 }
 
-const struct backend backend = {
+const struct backend linked_backend = {
     .library = "fake",
     .clock = &virtual_clock,
     .takes_settings = true,

@@ -12,7 +12,7 @@ static const char *material;
 static bool ready(struct prepared *p, const struct tls_case *c, struct negotiated *seen,
                   struct fault *fault) {
     memset(fault, 0, sizeof *fault);
-    return prepare(p, &backend, c, material, -1, seen, fault);
+    return prepare(p, &linked_backend, c, material, -1, seen, fault);
 }
 
 static void negotiates_row(const struct row *row) {
@@ -31,7 +31,7 @@ static void negotiates_row(const struct row *row) {
     if (!set_up || !measure(&p, &limits, &batch, &fault)) {
         printf("      %s %s %s %s %u %s %s: %s (%s)\n", row->protocol, row->key_exchange, row->cipher,
                row->group, row->rsa_bits, row->curve, row->further, fault.reason, fault.detail);
-        CHECK(!"negotiates");
+        check_failures++;
     } else {
         CHECK_NUMBER(batch.handshakes, 2 * c.threads);
         CHECK(c.method == METHOD_DEFAULT || strcmp(seen.group, p.wanted.group) == 0);
@@ -41,7 +41,7 @@ static void negotiates_row(const struct row *row) {
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(batch.cpu_ns[role] > 0 && batch.first_ns[role] > 0 && batch.bytes[role] > 200);
         CHECK(batch.wall_ns > 0 && batch.elapsed_ns > 0 && batch.thread_cpu_ns >= batch.cpu_ns[ROLE_CLIENT]);
-        CHECK(backend.takes_settings || batch.bytes[ROLE_CLIENT] >= 2 * c.early_data_bytes);
+        CHECK(linked_backend.takes_settings || batch.bytes[ROLE_CLIENT] >= 2 * c.early_data_bytes);
     }
     if (set_up)
         release(&p);
@@ -64,7 +64,7 @@ static void one_key_share(void) {
     if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
     CHECK(measure(&p, &limits, &batch, &fault));
-    if (!backend.takes_settings)
+    if (!linked_backend.takes_settings)
         CHECK(batch.bytes[ROLE_CLIENT] < 300);
     release(&p);
 }
@@ -139,14 +139,14 @@ static void differences_are_told(void) {
     struct negotiated seen = {0};
     struct fault fault;
     struct prepared p;
-    bool is_openssl = strcmp(backend.library, "openssl") == 0;
+    bool is_openssl = strcmp(linked_backend.library, "openssl") == 0;
     if (CHECK(ready(&p, &psk_case, &seen, &fault))) {
         CHECK_NUMBER(seen.key_shares, is_openssl);
         release(&p);
     }
     if (CHECK(ready(&p, &default_case, &seen, &fault))) {
         CHECK(seen.key_shares > 0);
-        if (strcmp(seen.protocol, "TLSv1.3") == 0 && !backend.takes_settings)
+        if (strcmp(seen.protocol, "TLSv1.3") == 0 && !linked_backend.takes_settings)
             CHECK_NUMBER(seen.tickets, is_openssl ? 2 : 0);
         release(&p);
     }
@@ -163,7 +163,7 @@ static void dropped_pairs(void) {
     for (int turns = 0; turns < 4; turns++) {
         CHECK(pair_open(p.pairs[0], false, &fault));
         for (int turn = 0; turn < turns; turn++)
-            CHECK(backend.step(p.pairs[0]->sides[turn % 2], &fault) != PROGRESS_FAILED);
+            CHECK(linked_backend.step(p.pairs[0]->sides[turn % 2], &fault) != PROGRESS_FAILED);
         pair_close(p.pairs[0]);
     }
     CHECK(pair_handshake(p.pairs[0], &p.wanted, false, &spans, &seen, &fault));
@@ -206,7 +206,7 @@ static void examines(void) {
         }
         CHECK(examine(&p, 3, &out, &fault));
         CHECK_NUMBER(out.handshakes, 3);
-        if (!backend.takes_settings)
+        if (!linked_backend.takes_settings)
             CHECK_NUMBER(out.round_trips, 3 * known[i].round_trips);
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(out.records[role] >= 3 * 2 && out.bytes[role] >= 3 * 100);
@@ -302,12 +302,12 @@ static void another_curve(void) {
 int main(int argc, char **argv) {
     struct fault fault = {0};
     material = argc > 1 ? argv[1] : ".";
-    if (!backend.start(NULL, &fault)) {
+    if (!linked_backend.start(NULL, &fault)) {
         printf("%s %s\n", fault.reason, fault.detail);
         return 1;
     }
-    printf("%s\n", backend.version_text());
-    CHECK(backend.version()[0] >= '0' && backend.version()[0] <= '9');
+    printf("%s\n", linked_backend.version_text());
+    CHECK(linked_backend.version()[0] >= '0' && linked_backend.version()[0] <= '9');
     sentence("what is asked is what is negotiated, and every number is there", negotiates);
     sentence("a TLS 1.3 client makes one key share", one_key_share);
     sentence("a handshake that is not what was wanted gives a mismatch and no number", no_number);
@@ -316,7 +316,7 @@ int main(int argc, char **argv) {
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
     sentence("records and round trips are those of the standard", examines);
-    if (backend.takes_settings) /* the fake reads no material */
+    if (linked_backend.takes_settings) /* the fake reads no material */
         return check_failures != 0;
     sentence("each fault of the material is told with its reason", faults_are_told);
     sentence("a certificate on another curve of the same size is refused", another_curve);

@@ -37,9 +37,9 @@ static int play(struct tls_case c, int peer, const char *settings, struct negoti
                 struct batch *batch, struct fault *fault) {
     struct prepared prepared;
     struct limits limits = {5, 0, 5, true};
-    if (!backend.start(settings, fault))
+    if (!linked_backend.start(settings, fault))
         return 1;
-    if (!prepare(&prepared, &backend, &c, ".", peer, seen, fault))
+    if (!prepare(&prepared, &linked_backend, &c, ".", peer, seen, fault))
         return 2;
     bool good = measure(&prepared, &limits, batch, fault);
     release(&prepared);
