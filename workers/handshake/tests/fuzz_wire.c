@@ -1,8 +1,12 @@
-/* The two hellos, of any bytes: what they tell lies inside what was kept, and does not depend on how the bytes
- * were cut. The first byte says how. */
+/* The two hellos, of any bytes: what they tell lies inside what was kept, and does not depend on how the
+ * bytes were cut. The first byte says how, the second how many zeros follow. */
 #include "wire.h"
 
 #include "fuzz.h"
+
+#include <sanitizer/asan_interface.h>
+
+enum { ZEROS_MAX = 32 * 255 };
 
 static struct wire whole, cut;
 
@@ -16,19 +20,32 @@ static void demand_same(const struct session_id *a, const struct session_id *b) 
     demand(a->length == b->length && (a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0));
 }
 
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* The bytes and the zeros behind them, at most `step` at a time. What is not kept must not be read. */
+static void feed(struct wire *wire, const uint8_t *data, size_t size, size_t zeros, size_t step) {
+    static const uint8_t zero[ZEROS_MAX];
+    ASAN_UNPOISON_MEMORY_REGION(wire->head, sizeof wire->head);
+    wire->counts_records = true;
+    wire_reset(wire);
+    for (size_t at = 0; at < size; at += step)
+        wire_feed(wire, data + at, least(step, size - at));
+    for (size_t at = 0; at < zeros; at += step)
+        wire_feed(wire, zero, least(step, zeros - at));
+    ASAN_POISON_MEMORY_REGION(wire->head + wire->head_length, sizeof wire->head - wire->head_length);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct client_hello client, client_cut;
     struct server_hello server, server_cut;
-    if (size == 0)
+    if (size < 2)
         return 0;
-    size_t step = 1 + data[0];
-    data++, size--;
-    whole.counts_records = cut.counts_records = true;
-    wire_reset(&whole);
-    wire_reset(&cut);
-    wire_feed(&whole, data, size);
-    for (size_t at = 0; at < size; at += step)
-        wire_feed(&cut, data + at, size - at < step ? size - at : step);
+    size_t zeros = 32u * data[1], step = 1u + data[0];
+    feed(&whole, data + 2, size - 2, zeros, SIZE_MAX / 2);
+    feed(&cut, data + 2, size - 2, zeros, step);
+    size += zeros;
     demand(whole.head_length <= size && whole.head_length <= WIRE_HEAD_BYTES);
     demand(whole.records == cut.records && whole.head_length == cut.head_length);
     demand(whole.records <= size / 5);
