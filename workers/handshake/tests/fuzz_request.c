@@ -3,13 +3,18 @@
 
 #include "fuzz.h"
 
+static void demand_text(const char text[VALUE_MAX + 1]) {
+    demand(text[0] != '\0' && memchr(text, '\0', VALUE_MAX + 1) != NULL);
+}
+
 static void demand_file(const char name[VALUE_MAX + 1]) {
-    demand(memchr(name, '\0', VALUE_MAX + 1) != NULL);
-    demand(name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL);
+    demand_text(name);
+    demand(name[0] != '.' && strchr(name, '/') == NULL);
 }
 
 static void demand_setup(const struct tls_case *c) {
     struct fault fault = {0};
+    demand_text(c->group_name);
     demand_file(c->key);
     demand_file(c->certificate);
     demand_file(c->dh_parameters);
@@ -30,7 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     reason[0] = '\0';
     if (!request_parse((const char *)data, size, &request, reason))
         demand(reason[0] != '\0' && memchr(reason, '\0', sizeof reason) != NULL);
-    else if (request.verb == VERB_SETUP)
+    else if (request.verb != VERB_STOP)
+        demand_text(request.tls_case.id);
+    if (reason[0] != '\0')
+        return 0;
+    if (request.verb == VERB_SETUP)
         demand_setup(&request.tls_case);
     else if (request.verb == VERB_RUN)
         demand(request.limits.max_handshakes >= 1 &&

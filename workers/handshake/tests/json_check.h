@@ -9,7 +9,8 @@
 /* Behind the value, or NULL where there is none. A reader may go one byte behind the text, which is NUL. */
 static inline const char *json_value(const char *at);
 
-/* Bytes of the character, by its value and not by its bytes as json.c does it; 0: this is no UTF-8 (RFC 3629). */
+/* Bytes of the character, by its value and not by its bytes as json.c does it; 0: this is no UTF-8 (RFC
+ * 3629). */
 static inline size_t utf8_bytes(const char *at) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)*at;

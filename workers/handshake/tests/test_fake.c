@@ -42,7 +42,7 @@ static void begin(const char *text) {
     begin_with(text, 1);
 }
 
-/* First in the program: step_after counts the handshakes of the process. */
+/* First in the program: step_after counts the handshakes of the thread. */
 static void planted_step(void) {
     begin("noise=0,step=1.02,step_after=11,client_ns=100000,server_ns=300000");
     struct batch before = run(10), after = run(10);
