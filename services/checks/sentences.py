@@ -20,24 +20,34 @@ _SEARCHES = frozenset(
 _PATTERNS = frozenset({"search", "match", "fullmatch", "findall", "finditer", "split"})
 _FIELD = rf"\b(?:{'|'.join(sorted(FIELDS))})\b"
 _IN_TYPESCRIPT = re.compile(
-    rf"{_FIELD}\??\.(?:includes|startsWith|endsWith|match|matchAll|search|indexOf|split)\(|"
+    rf"{_FIELD}[?!]?\.(?:includes|startsWith|endsWith|match|matchAll|search|indexOf|split)\(|"
     rf"\.(?:test|exec)\([^)]*{_FIELD}\)"
 )
 
 
 def in_python(text: str) -> Iterator[int]:
     """The lines of such decisions."""
-    for node in ast.walk(ast.parse(text)):
+    nodes = list(ast.walk(ast.parse(text)))
+    errors = {"error", *(node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name)}
+
+    def is_sentence(node: ast.expr) -> bool:
+        """A field, or the text of an error."""
         match node:
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[place]) if _is_sentence(place):
+            case ast.Call(func=ast.Name(id="str"), args=[ast.Name(id=name)]):
+                return name in errors
+        return _is_field(node)
+
+    for node in nodes:
+        match node:
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[place]) if is_sentence(place):
                 yield node.lineno
             case ast.Call(func=ast.Attribute(value=ast.Call() as place, attr="startswith" | "endswith" | "find")):
-                if _is_sentence(place):
+                if is_sentence(place):
                     yield node.lineno
             case ast.Call(func=ast.Attribute(value=place, attr=name)) if name in _SEARCHES and _is_field(place):
                 yield node.lineno
             case ast.Call(func=ast.Attribute(attr=name), args=[*arguments]) if name in _PATTERNS:
-                if any(map(_is_sentence, arguments)):
+                if any(map(is_sentence, arguments)):
                     yield node.lineno
 
 
@@ -45,14 +55,6 @@ def in_typescript(text: str) -> Iterator[int]:
     for number, line in enumerate(text.splitlines(), start=1):
         if _IN_TYPESCRIPT.search(line):
             yield number
-
-
-def _is_sentence(node: ast.expr) -> bool:
-    """A field, or the text of an error."""
-    match node:
-        case ast.Call(func=ast.Name(id="str"), args=[ast.Name(id="error")]):
-            return True
-    return _is_field(node)
 
 
 def _is_field(node: ast.expr) -> bool:

@@ -34,7 +34,14 @@ def test_values_and_what_other_programs_say_may_be_read(line: str) -> None:
     assert list(in_python(line)) == []
 
 
+def test_the_text_of_an_error_is_a_sentence_whatever_its_name() -> None:
+    caught = "try:\n    run()\nexcept OSError as fault:\n    full = 'No space' in str(fault)\n"
+    assert list(in_python(caught)) == [4]
+    assert list(in_python("known = 'bench' in str(folder)")) == []
+
+
 def test_pages_are_looked_at_as_well() -> None:
     assert list(in_typescript("const a = 1;\nif (run.detail.includes('newer')) stop();")) == [2]
     assert list(in_typescript("const ends = WITH_SOURCE.exec(cause.detail);")) == [1]
+    assert list(in_typescript("if (run.detail!.startsWith('newer')) stop();")) == [1]
     assert list(in_typescript("return <p>{run.detail}</p>;")) == []

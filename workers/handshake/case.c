@@ -17,8 +17,10 @@ bool fault_set(struct fault *fault, enum fault_kind kind, const char *format, ..
 }
 
 const char *fault_kind_name(enum fault_kind kind) {
-    static const char *const names[] = {
-        [FAULT_UNSUPPORTED] = "unsupported", [FAULT_ERROR] = "error", [FAULT_MISMATCH] = "mismatch", [FAULT_PEER] = "peer"};
+    static const char *const names[] = {[FAULT_UNSUPPORTED] = "unsupported",
+                                        [FAULT_ERROR] = "error",
+                                        [FAULT_MISMATCH] = "mismatch",
+                                        [FAULT_PEER] = "peer"};
     return names[kind];
 }
 

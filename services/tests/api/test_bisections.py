@@ -89,7 +89,7 @@ class Lab:
         numbers = {subject.reference: hashes[subject.source.rpartition("#")[2]] for subject in run.plan.subjects}
         unbuilt = tuple(reference for reference, number in numbers.items() if number in self.broken)
         if unbuilt:
-            self.become(run, RunState.FAILED, "make: it fails", unbuilt)
+            self.become(run, RunState.FAILED, "make: it fails", RunReason.UNBUILDABLE, unbuilt)
             return
         started = run.model_copy(update={"kits": {name: a_kit(name, version="1.0") for name in numbers}})
         self.api.store.add_run(started)
@@ -106,11 +106,16 @@ class Lab:
         noise = 0.0002 * ((7 * invocation + 3 * commit) % 5 - 2)
         return COST_NS * (self.step if commit >= self.first_bad else 1) * (1 + noise)
 
-    def become(self, run: Run, state: RunState, detail: str = "", unbuilt: tuple[str, ...] = ()) -> None:
-        reason = RunReason.UNBUILDABLE if unbuilt else None
-        event = RunEvent(
-            run_id=run.run_id, at=datetime.now(UTC), state=state, detail=detail, reason=reason, about=unbuilt
-        )
+    def become(
+        self,
+        run: Run,
+        state: RunState,
+        detail: str = "",
+        reason: RunReason | None = None,
+        about: tuple[str, ...] = (),
+    ) -> None:
+        now = datetime.now(UTC)
+        event = RunEvent(run_id=run.run_id, at=now, state=state, detail=detail, reason=reason, about=about)
         self.api.store.add_event(event)
 
     def search(self) -> dict[str, Any]:
@@ -212,12 +217,18 @@ def test_ends_that_give_no_number_could_not_be_measured(lab: Lab) -> None:
     assert detail == f"the ends have no number in any case: {good}: no such group"
 
 
-def test_a_run_that_fails_for_want_of_anything_but_sources_waits_until_it_is_resumed(lab: Lab) -> None:
+@pytest.mark.parametrize("reason", [RunReason.DISK_FULL, RunReason.SOURCES_UNAVAILABLE])
+def test_a_run_of_a_commit_that_fails_for_want_of_anything_but_its_sources_waits_until_it_is_resumed(
+    lab: Lab, reason: RunReason
+) -> None:
     lab.searching().advance()
-    run = lab.newest()
-    lab.become(run, RunState.FAILED, "the disk is full")
+    lab.measure(lab.newest())
     lab.advance()
-    assert lab.state() == ("waiting", f"run {run.run_id} is failed: the disk is full")
+    run = lab.newest()
+    between = run.plan.subjects[2].reference
+    lab.become(run, RunState.FAILED, f"{between}: {reason}", reason, (between,))
+    lab.advance()
+    assert lab.state() == ("waiting", f"run {run.run_id} is failed: {between}: {reason}")
     assert lab.detail()["controls"] == ["cancel", "resume"]
     assert lab.control("resume").json()["state"] == "searching"
     assert lab.newest().run_id == run.run_id

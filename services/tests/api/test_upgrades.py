@@ -317,7 +317,7 @@ def test_versions_are_named_by_version_source_or_unique_name_and_what_is_meant_m
     spec = VERSIONS.replace("[1.0, 1.1, 1.2]", "[1.0+seed=1, 1.0+seed=2, 1.1]")
     measured(empty_store, "one", {"fake@1.0+seed=1": 1.0, "fake@1.0+seed=2": 1.0, TWO: 1.0}, spec=spec)
     named = names(empty_store)
-    for before in ("1.0+seed=1", "fake@1.0+seed=1", named["1.0+seed=1"]):
+    for before in ("1.0+seed=1", "fake@1.0+seed=1", "1.0 (1.0+seed=1)", named["1.0+seed=1"]):
         assert report(client, before)["before"]["subject"] == named["1.0+seed=1"]
     sources = report(client, "1.0+seed=1", "1.0+seed=2")
     assert "(1.0+seed=1) → 1.0 (1.0+seed=2)" in sources["sentence"]

@@ -105,15 +105,23 @@ def test_what_waits_is_expected_to_build_and_asked_again_the_next_is_compared_wi
     assert [step.breaks for step in steps_of(BRANCH, commits, ask)] == [True, False, False]
 
 
-def test_a_full_disk_passes_over_no_commit_though_its_words_name_it() -> None:
-    commits = [LineCommit(hash=digit * 40, author="", date="", subject="") for digit in "abc"]
+@pytest.mark.parametrize("why", ["store failed: the disk is full", "fetch failed: no network"])
+def test_it_stops_at_a_run_that_is_held_up_and_passes_over_no_commit_though_its_words_name_it(why: str) -> None:
+    a, b, c = (digit * 40 for digit in "abc")
+    commits = [LineCommit(hash=commit, author="", date="", subject="") for commit in (a, b, c)]
+    held_up = {b}
 
     def ask(asked: list[str]) -> NeighboursView:
-        detail = f"{BRANCH.reference(asked[-1])}: store failed: the disk is full"
-        return NeighboursView(run_id="one", state=RunState.FAILED, started=False, detail=detail, estimated_s=1)
+        state = RunState.FAILED if asked[-1] in held_up else RunState.QUEUED
+        detail = f"{BRANCH.reference(asked[-1])}: {why}"
+        return NeighboursView(run_id="one", state=state, started=False, detail=detail, estimated_s=1)
 
-    steps = list(steps_of(BRANCH, commits, ask))
-    assert [(step.breaks, step.failed) for step in steps] == [(False, True), (False, True)]
+    def steps() -> list[tuple[str | None, str, bool, bool]]:
+        return [(step.base, step.commit.hash, step.breaks, step.failed) for step in steps_of(BRANCH, commits, ask)]
+
+    assert steps() == [(a, b, False, True)]
+    held_up.clear()
+    assert steps() == [(a, b, False, False), (b, c, False, False)]
 
 
 def test_ctrl_c_where_nobody_serves_keeps_what_is_measured_and_the_same_command_goes_on(

@@ -3,7 +3,7 @@
 import pytest
 
 from kexbench.domain.runs import RunState
-from kexbench.planning.neighbours import chosen, is_waiting, newest_built
+from kexbench.planning.neighbours import chosen, is_held_up, is_waiting, newest_built
 
 A, B = f"openssl@git:/src#{'a' * 40}", f"openssl@git:/src#{'b' * 40}"
 
@@ -44,6 +44,22 @@ def test_whether_it_builds_is_known_once_a_run_has_its_kits_or_has_ended(
     state: RunState, started: bool, waits: bool
 ) -> None:
     assert is_waiting(state, started=started) is waits
+
+
+@pytest.mark.parametrize(
+    ("state", "started", "unbuilt", "held_up"),
+    [
+        (RunState.FAILED, False, (), True),
+        (RunState.FAILED, False, (B,), False),
+        (RunState.FAILED, True, (), False),
+        (RunState.CANCELLED, False, (), False),
+        (RunState.BUILDING, False, (), False),
+    ],
+)
+def test_a_run_is_held_up_that_failed_before_it_began_and_not_by_its_sources(
+    state: RunState, started: bool, unbuilt: tuple[str, ...], held_up: bool
+) -> None:
+    assert is_held_up(state, started=started, unbuilt=unbuilt) is held_up
 
 
 @pytest.mark.parametrize(

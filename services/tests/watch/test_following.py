@@ -81,7 +81,7 @@ class Stage:
                 self.store.add_run(run.model_copy(update={"kits": kits}))
                 record(self.store, run.run_id, RunState.FINISHED, "")
 
-    def fail(self, run: Run, reference: str, reason: RunReason = RunReason.UNBUILDABLE) -> None:
+    def fail(self, run: Run, reference: str, reason: RunReason | None = RunReason.UNBUILDABLE) -> None:
         record(self.store, run.run_id, RunState.FAILED, f"{reference}: it failed", reason, (reference,))
 
     def measure_all(self) -> None:
@@ -154,9 +154,12 @@ def test_where_the_commit_that_following_began_with_does_not_build_the_next_two_
     assert stage.compared() == [(base, first), (first, second)]
 
 
-@pytest.mark.parametrize("reason", [RunReason.DISK_FULL, RunReason.SOURCES_UNAVAILABLE, RunReason.TOO_LITTLE_MEMORY])
-def test_a_commit_that_the_machine_could_not_build_is_waited_for_and_measured_once_its_run_is_resumed(
-    stage: Stage, reason: RunReason
+@pytest.mark.parametrize(
+    "reason",
+    [RunReason.DISK_FULL, RunReason.SOURCES_UNAVAILABLE, RunReason.GIVEN_UP, RunReason.PROCESS_ENDED, None],
+)
+def test_a_commit_whose_run_failed_before_it_began_is_waited_for_and_measured_once_its_run_is_resumed(
+    stage: Stage, reason: RunReason | None
 ) -> None:
     base = stage.library.line(None, 1)[0]
     stage.follow()

@@ -3585,10 +3585,6 @@ export type FollowedView = {
      */
     detail: string;
     /**
-     * why it is in its state
-     */
-    reason?: RunReason | null;
-    /**
      * Unbuilt
      *
      * references of its kits whose sources do not build

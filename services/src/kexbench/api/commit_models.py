@@ -9,7 +9,7 @@ from kexbench.domain.commits import Check, Commit, CommitHash, DryRun, HandledCo
 from kexbench.domain.following import FollowedCommit, Following
 from kexbench.domain.frozen import Frozen
 from kexbench.domain.library_commits import LibraryCommit
-from kexbench.domain.runs import RunReason, RunState
+from kexbench.domain.runs import RunState
 from kexbench.planning.documents import SPEC_MAX_CHARACTERS
 from kexbench.store.port import RunProgress
 
@@ -93,7 +93,6 @@ class FollowedView(Frozen):
     state: RunState | None = Field(description="of that run; null where none was asked for")
     started: bool = Field(description="whether it had its kits")
     detail: str
-    reason: RunReason | None = Field(None, description="why it is in its state")
     unbuilt: list[str] = Field([], description="references of its kits whose sources do not build")
 
 

@@ -147,7 +147,6 @@ def followed_views(store: Store, repository: str) -> list[FollowedView]:
                 state=event.state if event else None,
                 started=run is not None and run.is_started,
                 detail=event.detail if event else "",
-                reason=event.reason if event else None,
                 unbuilt=list(event.unbuilt) if event else [],
             )
         )

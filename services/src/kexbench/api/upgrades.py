@@ -14,7 +14,7 @@ from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before
 from kexbench.comparison.order import version_order
 from kexbench.comparison.upgrade_data import judged_steps, missing_cells
-from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours, subject_version
+from kexbench.comparison.upgrade_ends import Neighbours, end_of, neighbours, subject_version, version_and_source
 from kexbench.domain.kits import Library
 from kexbench.domain.library_commits import SHORT_HASH
 from kexbench.domain.samples import Metric
@@ -150,7 +150,8 @@ def _candidate(asked: str, subject: SubjectRow) -> Candidate:
 
 
 def _fits(subject: SubjectRow, text: str) -> bool:
-    written = (subject.version, subject.source, f"{subject.library}@{subject.source}", subject_version(subject))
+    reference, version = f"{subject.library}@{subject.source}", subject_version(subject)
+    written = (subject.version, subject.source, reference, version, version_and_source(subject))
     of_commit = subject.commit is not None and len(text) >= SHORT_HASH and subject.commit.hash.startswith(text)
     return text in written or of_commit
 

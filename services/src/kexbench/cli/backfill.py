@@ -22,7 +22,7 @@ from kexbench.domain.runs import RunState
 from kexbench.kits.git import GitOrigin
 from kexbench.pipeline import read_spec
 from kexbench.planning.follow import following_text
-from kexbench.planning.neighbours import chosen, is_waiting, newest_built
+from kexbench.planning.neighbours import chosen, is_held_up, is_waiting, newest_built
 from kexbench.planning.plan import read_matrices
 from kexbench.planning.spec import MAX_EVERY
 from kexbench.settings import Settings
@@ -62,7 +62,8 @@ def backfill(
     Commits are those of the first parents: a merge counts as one. The runs are queued at the `kexbench serve` of this
     machine, or on a cluster where KEXBENCH_API_URL names one; where nobody serves, this command measures them. Asked
     again it queues what is missing: a commit that did not build is passed over, and the next one compared with the
-    last that did.
+    last that did. It stops at a run that failed before it began for another reason, such as a full disk or no network:
+    resume that run, then ask again.
 
     Exit status: 0 everything is queued or measured; 1 runs failed for other reasons than a commit; 130 cancelled.
 
@@ -131,7 +132,8 @@ def _told(steps: Iterator[Step], count: int) -> list[Step]:
 def steps_of(
     branch: LibraryBranch, commits: list[LineCommit], ask: Callable[[list[str]], NeighboursView]
 ) -> Iterator[Step]:
-    """Each commit with the one before it that builds, as far as that is known: one that waits is expected to."""
+    """Each commit with the one before it that builds, as far as that is known: one that waits is expected to.
+    Ends with one whose run is held up: until that is resumed, nobody knows what the next is to be compared with."""
     base: str | None = commits[0].hash
     for commit in commits[1:]:
         view = ask([*([base] if base else []), commit.hash])
@@ -141,6 +143,8 @@ def steps_of(
             base = commit.hash
             continue
         yield Step(commit, base, view, breaks=not view.started and newer in view.unbuilt)
+        if is_held_up(view.state, started=view.started, unbuilt=view.unbuilt):
+            return
         built = newest_built(
             branch.reference(base) if base else None, newer, started=view.started, unbuilt=view.unbuilt
         )

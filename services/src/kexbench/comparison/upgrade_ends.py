@@ -97,12 +97,16 @@ def end_of(subject: SubjectRow) -> UpgradeEnd:
 def version_names(before: SubjectRow, after: SubjectRow) -> tuple[str, str]:
     """`3.0.19` and `3.5.7`; where both are of one version with their sources, `3.0.19 (debian/bookworm)`; where these
     are the same too, with their build profiles."""
-    names = [(subject_version(one), f"{subject_version(one)} ({one.source})") for one in (before, after)]
+    names = [(subject_version(one), version_and_source(one)) for one in (before, after)]
     for first, second in zip(*names, strict=True):
         if first != second:
             return first, second
     first, second = (f"{name[1]}, {one.build_profile_label}" for name, one in zip(names, (before, after), strict=True))
     return first, second
+
+
+def version_and_source(subject: SubjectRow) -> str:
+    return f"{subject_version(subject)} ({subject.source})"
 
 
 def subject_version(subject: SubjectRow) -> str:

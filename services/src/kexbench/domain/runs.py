@@ -80,19 +80,6 @@ class RunReason(StrEnum):
     DISTURBED = "disturbed"
     """Readers of the service may show in its numbers."""
 
-    @property
-    def is_of_the_machine(self) -> bool:
-        """Whether the same may well succeed once somebody saw to the machine or the network."""
-        return self in _OF_THE_MACHINE
-
-
-_OF_THE_MACHINE = (
-    RunReason.SOURCES_UNAVAILABLE,
-    RunReason.DISK_FULL,
-    RunReason.TOO_LITTLE_MEMORY,
-    RunReason.KITS_FAILED,
-)
-
 
 class Purpose(StrEnum):
     """What a command measures for: the history of versions, or a question of its own."""

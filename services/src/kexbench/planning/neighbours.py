@@ -21,6 +21,12 @@ def is_waiting(state: RunState, *, started: bool) -> bool:
     return state.is_open and not started
 
 
+def is_held_up(state: RunState, *, started: bool, unbuilt: Collection[str]) -> bool:
+    """Whether a run failed before it had its kits and no sources are to blame: it says nothing of its subjects, which
+    are to be measured once somebody saw to what held it up and resumed it."""
+    return state is RunState.FAILED and not started and not unbuilt
+
+
 def chosen(numbers: Sequence[int], every: int) -> tuple[int, ...]:
     """Of the numbers of commits those that are measured: every n-th, and the last."""
     return tuple(number for number in numbers if number % every == 0 or number == numbers[-1])

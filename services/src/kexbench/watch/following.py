@@ -13,11 +13,10 @@ from kexbench.domain.canonical import content_hash
 from kexbench.domain.commits import Commit
 from kexbench.domain.following import AskedCommit, FollowedCommit, Following
 from kexbench.domain.moments import EARLIEST
-from kexbench.domain.runs import RunState
 from kexbench.planning.catalogue import read_catalogue
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_of
-from kexbench.planning.neighbours import is_waiting, newest_built
+from kexbench.planning.neighbours import is_held_up, is_waiting, newest_built
 from kexbench.planning.spec import Catalogue
 from kexbench.watch.history import History
 from kexbench.watch.source import Source, SourceError
@@ -109,13 +108,15 @@ class Follower:
             self._say(f"{following.path} follows {branch.library} {branch.branch} from commit {head[:12]} on")
             return
         before = known.followed
-        if before.asked and known.state and is_waiting(known.state, started=known.started):
-            return
-        if before.asked and _waits_for_the_machine(known):
-            raise SourceError(
-                f"commit {before.commit[:12]} of {branch.library} could not be measured: {known.detail}\n"
-                f"  remedy: see to that, then kexbench runs resume {before.asked.run_id}, or cancel it to leave it out"
-            )
+        if before.asked and known.state:
+            if is_waiting(known.state, started=known.started):
+                return
+            if is_held_up(known.state, started=known.started, unbuilt=known.unbuilt):
+                raise SourceError(
+                    f"commit {before.commit[:12]} of {branch.library} could not be measured: {known.detail}\n"
+                    f"  remedy: see to that, then kexbench runs resume {before.asked.run_id}; "
+                    "cancel the resumed run to leave the commit out"
+                )
         base = _base(known)
         if head == before.commit:
             return
@@ -208,12 +209,6 @@ class Follower:
         if address not in self._histories:
             self._histories[address] = History(address, self._copies / content_hash(address, length=32))
         return self._histories[address]
-
-
-def _waits_for_the_machine(known: FollowedView) -> bool:
-    """Whether the run that was asked for last never began, for a reason that is no fault of the commit."""
-    failed = known.state is RunState.FAILED and not known.started
-    return failed and known.reason is not None and known.reason.is_of_the_machine
 
 
 def _base(known: FollowedView) -> str | None:
