@@ -50,8 +50,8 @@ run: packages-run python frontend
 test: packages-run packages-check packages-test packages-cross python frontend check
 	$(SAY) "worker: C tests"
 	@$(MAKE) --silent -C workers/handshake test
-	$(SAY) "worker: the same under sanitizers, and a fuzzed parser"
-	@$(MAKE) --silent -C workers/handshake sanitize fuzz
+	$(SAY) "worker: the same under sanitizers, and what reads bytes is fuzzed"
+	@$(MAKE) --silent -C workers/handshake sanitize sanitize-threads fuzz
 	$(SAY) "services: Python tests"
 	@cd services && .venv/bin/pytest
 	$(SAY) "frontend: unit tests"

@@ -1,5 +1,5 @@
 /* The contract between the measured loop and one TLS library. A worker is linked with
- * exactly one backend; it defines the table `backend`.
+ * exactly one backend; it defines the table `linked_backend`.
  *
  * A context holds a case's configuration for both roles and is shared by all threads. A side
  * is one end of one handshake: it belongs to one thread and speaks through the pipes it was
@@ -56,6 +56,6 @@ struct backend {
     void (*close)(struct side *side);
 };
 
-extern const struct backend backend;
+extern const struct backend linked_backend;
 
 #endif

@@ -3,7 +3,7 @@
  * "negotiates" whatever the case asks for.
  *
  * Settings are those of PROTOCOL.md.
- * N counts all handshakes of the process, the probe of a set-up and the first after a token
+ * N counts all handshakes of a thread, the probe of a set-up and the first after a token
  * included: N of them succeed, the next one fails. All arithmetic is in integers (parts per
  * million), since floating point may be contracted differently by another compiler. */
 #include "backend.h"
@@ -258,7 +258,7 @@ static void teardown(struct context *context) {
     free(context);
 }
 
-const struct backend backend = {
+const struct backend linked_backend = {
     .library = "fake",
     .clock = &virtual_clock,
     .takes_settings = true,

@@ -11,25 +11,6 @@
  * from it. This symbol tells it to wait for start(). */
 GNUTLS_SKIP_GLOBAL_INIT
 
-bool gnutls_fault(struct fault *fault, enum fault_kind kind, const char *reason, int code) {
-    fault_set(fault, kind, "%s", reason);
-    snprintf(fault->detail, sizeof fault->detail, "%s (%s)", gnutls_strerror(code),
-             gnutls_strerror_name(code));
-    return false;
-}
-
-enum fault_kind gnutls_kind_of(int code) {
-    switch (code) {
-    case GNUTLS_E_ECC_UNSUPPORTED_CURVE:
-    case GNUTLS_E_ECC_NO_SUPPORTED_CURVES:
-    case GNUTLS_E_UNKNOWN_PK_ALGORITHM:
-    case GNUTLS_E_UNSUPPORTED_SIGNATURE_ALGORITHM:
-        return FAULT_UNSUPPORTED;
-    default:
-        return FAULT_ERROR;
-    }
-}
-
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;
     setenv("GNUTLS_SYSTEM_PRIORITY_FILE", "/dev/null", 1);
@@ -227,7 +208,7 @@ static enum progress step(struct side *side, struct fault *fault) {
     return failed(side, "handshake", code, fault);
 }
 
-const struct backend backend = {
+const struct backend linked_backend = {
     .library = "gnutls",
     .clock = &real_clock,
     .counter_events = hardware_events,

@@ -4,26 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool openssl_fault(struct fault *fault, enum fault_kind kind, const char *reason) {
-    enum { ENTRIES = 4 };
-    fault_set(fault, kind, "%s", reason);
-    size_t used = 0;
-    for (int i = 0; i < ENTRIES; i++) {
-        unsigned long code = ERR_get_error();
-        if (code == 0)
-            break;
-        char text[256];
-        ERR_error_string_n(code, text, sizeof text);
-        int wrote =
-            snprintf(fault->detail + used, sizeof fault->detail - used, "%s%s", used > 0 ? "; " : "", text);
-        used += wrote > 0 ? (size_t)wrote : 0;
-        if (used >= sizeof fault->detail)
-            break;
-    }
-    ERR_clear_error();
-    return false;
-}
-
 static bool start(const char *settings, struct fault *fault) {
     (void)settings;
     /* Both: the variable for what reads it later, the flag for what is read now. */
@@ -216,7 +196,7 @@ static bool keep(struct side *client, struct fault *fault) {
     return openssl_configure_resumption(c, fault);
 }
 
-const struct backend backend = {
+const struct backend linked_backend = {
     .library = "openssl",
     .clock = &real_clock,
     .counter_events = hardware_events,

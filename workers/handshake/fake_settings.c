@@ -84,8 +84,8 @@ bool fake_settings_parse(const char *text, struct fault *fault) {
     if (text != NULL && strlen(text) >= sizeof copy)
         return fault_set(fault, FAULT_ERROR, "--fake: settings are too long");
     strcpy(copy, text == NULL ? "" : text);
-    char *rest = copy;
-    for (char *word = strsep(&rest, ","); word != NULL && *word != '\0'; word = strsep(&rest, ",")) {
+    char *word, *rest = *copy == '\0' ? NULL : copy;
+    while ((word = strsep(&rest, ",")) != NULL) {
         char *value = strchr(word, '=');
         if (value == NULL)
             return fault_set(fault, FAULT_ERROR, "--fake: expected name=value, got %.32s", word);

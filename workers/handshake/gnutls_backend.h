@@ -41,7 +41,8 @@ struct side {
     char unnamed_group[64]; /* backs `group` when it is not one of ours */
 };
 
-/* Puts the library's text for `code` into the fault's detail; false, for `return gnutls_fault(...)`. */
+/* gnutls_fault.c: puts the library's text for `code` into the fault's detail; false, for `return
+ * gnutls_fault(...)`. */
 bool gnutls_fault(struct fault *fault, enum fault_kind kind, const char *reason, int code);
 
 /* Does the library's code say that it lacks something? */

@@ -2,6 +2,7 @@
  * own defaults. */
 #include "gnutls_backend.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,15 +54,24 @@ static const char *signature(const struct tls_case *c) {
     return gnutls_name_of_signature(scheme, c->protocol == TLS_1_3);
 }
 
-static void priority_text(const struct tls_case *c, enum role role, bool resumes, char *out, size_t size) {
+static void append(char text[TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(char text[TEXT_MAX], const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, TEXT_MAX - used, format, arguments);
+    va_end(arguments);
+}
+
+static void priority_text(const struct tls_case *c, enum role role, bool resumes, char out[TEXT_MAX]) {
     struct groups groups = offered(c, role, resumes);
-    size_t used =
-        (size_t)snprintf(out, size, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
-                         c->protocol == TLS_1_3 ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
-                         resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
+    out[0] = '\0';
+    append(out, "NONE:+COMP-NULL:+CTYPE-X509:+VERS-TLS%s:+%s:+AEAD:+%s%s:+SIGN-%s",
+           c->protocol == TLS_1_3 ? "1.3" : "1.2", cipher_name(c->cipher), key_exchange(c),
+           resumes && c->resumption == RESUME_PSK ? ":+PSK" : "", signature(c));
     for (unsigned i = 0; i < groups.count; i++)
-        used += (size_t)snprintf(out + used, size - used, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));
-    snprintf(out + used, size - used, ":%%PROFILE_VERY_WEAK");
+        append(out, ":+GROUP-%s", gnutls_name_of_group(groups.list[i]));
+    append(out, ":%%PROFILE_VERY_WEAK");
 }
 
 static bool refused(const char *text, const char *position, int code, struct fault *fault) {
@@ -101,7 +111,7 @@ static bool make_priority(struct context *c, enum role role, bool resumes, struc
         int code = gnutls_priority_init(out, NULL, NULL);
         return code >= 0 || gnutls_fault(fault, FAULT_ERROR, "no default priorities", code);
     }
-    priority_text(&c->tls_case, role, resumes, text, sizeof text);
+    priority_text(&c->tls_case, role, resumes, text);
     int code = gnutls_priority_init2(out, text, &position, 0);
     if (code < 0) {
         *out = NULL;

@@ -29,6 +29,8 @@ struct side {
     unsigned char der[];     /* room for the peer's certificate */
 };
 
+/* --- openssl_fault.c --- */
+
 /* Moves the library's error queue (its first few entries, the root cause first) into the fault's
  * detail; false, for `return openssl_fault(...)`. */
 bool openssl_fault(struct fault *fault, enum fault_kind kind, const char *reason);

@@ -197,7 +197,7 @@ X509 *compat_peer_certificate(SSL *ssl) {
 const char *compat_signature_name(SSL *ssl, bool of_peer, EVP_PKEY *key) {
     const char *name = NULL;
     (void)key;
-    int told = of_peer ? SSL_get0_peer_signature_name(ssl, &name) : SSL_get0_signature_name(ssl, &name);
+    long told = of_peer ? SSL_get0_peer_signature_name(ssl, &name) : SSL_get0_signature_name(ssl, &name);
     return told == 1 ? name : NULL;
 }
 

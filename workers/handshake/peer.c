@@ -36,16 +36,19 @@ static bool deliver(struct prepared *p, struct pipe *out, struct fault *fault) {
 /* The next message of this handshake; what is left of earlier ones is dropped. */
 static bool await(struct prepared *p, struct pipe *in, struct fault *fault) {
     struct header header = {0};
+    struct msghdr message;
     ssize_t got;
     do {
         struct iovec parts[] = {{&header, sizeof header}, {in->bytes + in->end, PIPE_BYTES - in->end}};
-        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+        message = (struct msghdr){.msg_iov = parts, .msg_iovlen = 2};
         got = recvmsg(p->peer, &message, 0);
     } while ((got < 0 && errno == EINTR) || (got > 0 && header.handshake < p->peer_handshakes));
     if (got <= 0)
         return fault_set(fault, FAULT_PEER, got == 0 ? "the peer gave up" : "the peer is gone");
     if (got < (ssize_t)sizeof header || header.handshake != p->peer_handshakes)
         return fault_set(fault, FAULT_PEER, "the peer is at another handshake");
+    if (message.msg_flags & MSG_TRUNC)
+        return fault_set(fault, FAULT_ERROR, "the peer sent more than there is room for");
     if (in->wire != NULL)
         wire_feed(in->wire, in->bytes + in->end, (size_t)got - sizeof header);
     in->end += (size_t)got - sizeof header;

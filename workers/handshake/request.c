@@ -159,7 +159,6 @@ static const struct key setup_keys[] = {
     {"fips", store_fips, YES_NO},
     {"threads", store_threads, "1 to 256"},
     {"roles", store_roles, "both, client or server"},
-    {NULL, NULL, NULL},
 };
 static const struct key run_keys[] = {
     {"id", store_id, "a name"},
@@ -167,24 +166,35 @@ static const struct key run_keys[] = {
     {"min_ns", store_min_ns, "0 to 3600000000000"},
     {"max_handshakes", store_max_handshakes, "1 to 1000000"},
     {"split", store_split, YES_NO},
-    {NULL, NULL, NULL},
 };
 static const struct key examine_keys[] = {
     {"id", store_id, "a name"},
     {"handshakes", store_handshakes, "1 to 1000"},
-    {NULL, NULL, NULL},
 };
-static const struct key stop_keys[] = {{NULL, NULL, NULL}};
 
-static const struct {
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+static const struct verb_keys {
     const char *name;
     const struct key *keys;
+    unsigned count;
 } verbs[] = {
-    [VERB_SETUP] = {"setup", setup_keys},
-    [VERB_RUN] = {"run", run_keys},
-    [VERB_EXAMINE] = {"examine", examine_keys},
-    [VERB_STOP] = {"stop", stop_keys},
+    [VERB_SETUP] = {"setup", setup_keys, COUNT(setup_keys)},
+    [VERB_RUN] = {"run", run_keys, COUNT(run_keys)},
+    [VERB_EXAMINE] = {"examine", examine_keys, COUNT(examine_keys)},
+    [VERB_STOP] = {"stop", NULL, 0},
 };
+_Static_assert(COUNT(verbs) == VERB_STOP + 1, "every verb has its keys");
+
+/* The keys of a line so far: a bit each, by their place in the verb's table. */
+typedef uint32_t seen_keys;
+#define FITS(table) _Static_assert(COUNT(table) <= 8 * sizeof(seen_keys), #table " has more keys than bits")
+FITS(setup_keys);
+FITS(run_keys);
+FITS(examine_keys);
+
+static seen_keys bit(unsigned index) {
+    return (seen_keys)1 << index;
+}
 
 static bool wrong(char reason[REASON_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool wrong(char reason[REASON_MAX], const char *format, ...) {
@@ -201,7 +211,7 @@ static bool allowed_in_value(char c) {
 }
 
 /* One `key=value`, `word` is NUL-terminated and holds no other NUL and no space. */
-static bool parse_word(char *word, const struct key *keys, struct request *out, unsigned *seen,
+static bool parse_word(char *word, const struct verb_keys *verb, struct request *out, seen_keys *seen,
                        char reason[REASON_MAX]) {
     char *equals = strchr(word, '=');
     if (equals == NULL)
@@ -209,13 +219,13 @@ static bool parse_word(char *word, const struct key *keys, struct request *out, 
     *equals = '\0';
     const char *value = equals + 1;
     unsigned index = 0;
-    while (keys[index].name != NULL && strcmp(keys[index].name, word) != 0)
+    while (index < verb->count && strcmp(verb->keys[index].name, word) != 0)
         index++;
-    if (keys[index].name == NULL)
+    if (index == verb->count)
         return wrong(reason, "unknown key \"%.64s\"", word);
-    if (*seen & (1u << index))
+    if (*seen & bit(index))
         return wrong(reason, "key %s is given twice", word);
-    *seen |= 1u << index;
+    *seen |= bit(index);
     size_t length = strlen(value);
     if (length == 0 || length > VALUE_MAX)
         return wrong(reason, "the value of %s has %zu bytes, 1 to %d are allowed", word, length, VALUE_MAX);
@@ -223,8 +233,8 @@ static bool parse_word(char *word, const struct key *keys, struct request *out, 
         if (!allowed_in_value(value[i]))
             return wrong(reason, "the value of %s holds a byte that is not in A-Z a-z 0-9 . _ + -", word);
     }
-    if (!keys[index].store(out, value))
-        return wrong(reason, "%s=%.64s: expected %s", word, value, keys[index].wants);
+    if (!verb->keys[index].store(out, value))
+        return wrong(reason, "%s=%.64s: expected %s", word, value, verb->keys[index].wants);
     return true;
 }
 
@@ -242,26 +252,25 @@ bool request_parse(const char *line, size_t length, struct request *out, char re
     char *rest = strchr(text, ' ');
     if (rest != NULL)
         *rest++ = '\0';
-    unsigned verb = 0;
-    while (verb < sizeof verbs / sizeof verbs[0] && strcmp(verbs[verb].name, text) != 0)
+    enum verb verb = VERB_SETUP;
+    while (verb < COUNT(verbs) && strcmp(verbs[verb].name, text) != 0)
         verb++;
-    if (verb == sizeof verbs / sizeof verbs[0])
+    if (verb == COUNT(verbs))
         return wrong(reason, "unknown verb \"%.64s\"", text);
-    out->verb = (enum verb)verb;
+    out->verb = verb;
 
-    const struct key *keys = verbs[verb].keys;
-    unsigned seen = 0;
+    seen_keys seen = 0;
     while (rest != NULL) {
         char *word = rest;
         rest = strchr(word, ' ');
         if (rest != NULL)
             *rest++ = '\0';
-        if (!parse_word(word, keys, out, &seen, reason))
+        if (!parse_word(word, &verbs[verb], out, &seen, reason))
             return false;
     }
-    for (unsigned i = 0; keys[i].name != NULL; i++) {
-        if (!(seen & (1u << i)))
-            return wrong(reason, "%s needs the key %s", verbs[verb].name, keys[i].name);
+    for (unsigned i = 0; i < verbs[verb].count; i++) {
+        if (!(seen & bit(i)))
+            return wrong(reason, "%s needs the key %s", text, verbs[verb].keys[i].name);
     }
     if (out->verb == VERB_RUN && out->limits.min_handshakes > out->limits.max_handshakes)
         return wrong(reason, "min_handshakes is above max_handshakes");

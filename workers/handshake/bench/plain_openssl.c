@@ -61,7 +61,7 @@ static SSL_CTX *make_context(char **argv, int chainless, int ticket) {
 static long long handshake(SSL_CTX *client_ctx, SSL_CTX *server_ctx, SSL_SESSION *session,
                            SSL_SESSION **kept) {
     SSL *client = SSL_new(client_ctx), *server = SSL_new(server_ctx);
-    BIO *client_bio, *server_bio;
+    BIO *client_bio = NULL, *server_bio = NULL;
     if (client == NULL || server == NULL || !BIO_new_bio_pair(&client_bio, 0, &server_bio, 0))
         die("objects");
     SSL_set_bio(client, client_bio, client_bio);
@@ -117,7 +117,8 @@ int main(int argc, char **argv) {
         } while (now_ns(CLOCK_MONOTONIC) < until);
         long long cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start,
                   wall_ns = now_ns(CLOCK_MONOTONIC) - start;
-        printf("%lld %lld %lld\n", handshakes, cpu_ns, (long long)((double)cpu_ns * turns_ns / wall_ns));
+        printf("%lld %lld %lld\n", handshakes, cpu_ns,
+               (long long)((double)cpu_ns * (double)turns_ns / (double)wall_ns));
         fflush(stdout);
     }
     SSL_SESSION_free(session);

@@ -53,7 +53,7 @@ static double handshakes(SSL_CTX *ctx, size_t tickets) {
     double before = now_ns();
     for (int i = 0; i < HANDSHAKES; i++) {
         SSL *client = SSL_new(ctx), *server = SSL_new(ctx);
-        BIO *client_bio, *server_bio;
+        BIO *client_bio = NULL, *server_bio = NULL;
         need(client != NULL && server != NULL && BIO_new_bio_pair(&client_bio, 0, &server_bio, 0), "objects");
         SSL_set_bio(client, client_bio, client_bio);
         SSL_set_bio(server, server_bio, server_bio);

@@ -40,6 +40,7 @@ says "a CPU that does not exist ends with 3" 3 "" "stop\n" --material . --cpus 1
 says "the first allowed CPU can be pinned" 0 bye "stop\n" --material . --cpus \
     "$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)"
 says "an unknown fake setting ends the start" 1 "" "stop\n" --material . --fake turbo=1
+says "a fake setting left empty ends the start" 1 "" "stop\n" --material . --fake seed=1,,noise=0
 says "a bad number in a fake setting ends the start" 1 "" "stop\n" --material . --fake seed=0x1
 says "the fake can be without support" 0 refused "$setup\n" --material . --fake unsupported=1
 says "the fake can fail" 0 failed "$setup\n$run\n" --material . --fake fail_after=3

@@ -5,6 +5,7 @@
 #include "measure.h"
 
 #include "check.h"
+#include "faults.h"
 #include "matrix.h"
 
 static const char *material;
@@ -12,7 +13,7 @@ static const char *material;
 static bool ready(struct prepared *p, const struct tls_case *c, struct negotiated *seen,
                   struct fault *fault) {
     memset(fault, 0, sizeof *fault);
-    return prepare(p, &backend, c, material, -1, seen, fault);
+    return prepare(p, &linked_backend, c, material, -1, seen, fault);
 }
 
 static void negotiates_row(const struct row *row) {
@@ -31,7 +32,7 @@ static void negotiates_row(const struct row *row) {
     if (!set_up || !measure(&p, &limits, &batch, &fault)) {
         printf("      %s %s %s %s %u %s %s: %s (%s)\n", row->protocol, row->key_exchange, row->cipher,
                row->group, row->rsa_bits, row->curve, row->further, fault.reason, fault.detail);
-        CHECK(!"negotiates");
+        check_failures++;
     } else {
         CHECK_NUMBER(batch.handshakes, 2 * c.threads);
         CHECK(c.method == METHOD_DEFAULT || strcmp(seen.group, p.wanted.group) == 0);
@@ -41,7 +42,7 @@ static void negotiates_row(const struct row *row) {
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(batch.cpu_ns[role] > 0 && batch.first_ns[role] > 0 && batch.bytes[role] > 200);
         CHECK(batch.wall_ns > 0 && batch.elapsed_ns > 0 && batch.thread_cpu_ns >= batch.cpu_ns[ROLE_CLIENT]);
-        CHECK(backend.takes_settings || batch.bytes[ROLE_CLIENT] >= 2 * c.early_data_bytes);
+        CHECK(linked_backend.takes_settings || batch.bytes[ROLE_CLIENT] >= 2 * c.early_data_bytes);
     }
     if (set_up)
         release(&p);
@@ -64,7 +65,7 @@ static void one_key_share(void) {
     if (!CHECK(ready(&p, &c, &seen, &fault)))
         return;
     CHECK(measure(&p, &limits, &batch, &fault));
-    if (!backend.takes_settings)
+    if (!linked_backend.takes_settings)
         CHECK(batch.bytes[ROLE_CLIENT] < 300);
     release(&p);
 }
@@ -139,14 +140,14 @@ static void differences_are_told(void) {
     struct negotiated seen = {0};
     struct fault fault;
     struct prepared p;
-    bool is_openssl = strcmp(backend.library, "openssl") == 0;
+    bool is_openssl = strcmp(linked_backend.library, "openssl") == 0;
     if (CHECK(ready(&p, &psk_case, &seen, &fault))) {
         CHECK_NUMBER(seen.key_shares, is_openssl);
         release(&p);
     }
     if (CHECK(ready(&p, &default_case, &seen, &fault))) {
         CHECK(seen.key_shares > 0);
-        if (strcmp(seen.protocol, "TLSv1.3") == 0 && !backend.takes_settings)
+        if (strcmp(seen.protocol, "TLSv1.3") == 0 && !linked_backend.takes_settings)
             CHECK_NUMBER(seen.tickets, is_openssl ? 2 : 0);
         release(&p);
     }
@@ -163,7 +164,7 @@ static void dropped_pairs(void) {
     for (int turns = 0; turns < 4; turns++) {
         CHECK(pair_open(p.pairs[0], false, &fault));
         for (int turn = 0; turn < turns; turn++)
-            CHECK(backend.step(p.pairs[0]->sides[turn % 2], &fault) != PROGRESS_FAILED);
+            CHECK(linked_backend.step(p.pairs[0]->sides[turn % 2], &fault) != PROGRESS_FAILED);
         pair_close(p.pairs[0]);
     }
     CHECK(pair_handshake(p.pairs[0], &p.wanted, false, &spans, &seen, &fault));
@@ -206,7 +207,7 @@ static void examines(void) {
         }
         CHECK(examine(&p, 3, &out, &fault));
         CHECK_NUMBER(out.handshakes, 3);
-        if (!backend.takes_settings)
+        if (!linked_backend.takes_settings)
             CHECK_NUMBER(out.round_trips, 3 * known[i].round_trips);
         for (enum role role = ROLE_CLIENT; role <= ROLE_SERVER; role++)
             CHECK(out.records[role] >= 3 * 2 && out.bytes[role] >= 3 * 100);
@@ -214,58 +215,6 @@ static void examines(void) {
         release(&p);
     }
 }
-
-struct fault_row {
-    const char *words; /* appended to `setup id=a cipher=AES-128-GCM` */
-    enum fault_kind kind;
-    const char *reason;
-};
-#define RSA_1_2 "protocol=TLSv1.2 key_exchange=RSA group=- rsa_bits=2048 curve=- dh_parameters=- "
-#define EC_1_2 "protocol=TLSv1.2 key_exchange=ECDHE-ECDSA group=P-256 rsa_bits=0 dh_parameters=- "
-#define DHE                                                                                                  \
-    "protocol=TLSv1.2 key_exchange=DHE-RSA rsa_bits=2048 curve=- key=rsa-2048.key.pem "                      \
-    "certificate=rsa-2048.cert.pem "
-
-static const struct fault_row fault_rows[] = {
-    {RSA_1_2 "key=missing.pem certificate=rsa-2048.cert.pem", FAULT_ERROR,
-     "can't read the material file missing.pem"},
-    {RSA_1_2 "key=rsa-2048.key.pem certificate=missing.pem", FAULT_ERROR,
-     "can't read the material file missing.pem"},
-    {RSA_1_2 "key=folder.pem certificate=rsa-2048.cert.pem", FAULT_ERROR,
-     "can't read the material file folder.pem"},
-    {RSA_1_2 "key=empty.pem certificate=rsa-2048.cert.pem", FAULT_ERROR,
-     "can't read the material file empty.pem"},
-    {RSA_1_2 "key=garbage.pem certificate=rsa-2048.cert.pem", FAULT_ERROR, "the key can't be read"},
-    {RSA_1_2 "key=rsa-2048.key.pem certificate=garbage.pem", FAULT_ERROR, "the certificate can't be read"},
-    {RSA_1_2 "key=rsa-2048.cert.pem certificate=rsa-2048.cert.pem", FAULT_ERROR, "the key can't be read"},
-    {RSA_1_2 "key=rsa-2048-other.key.pem certificate=rsa-2048.cert.pem", FAULT_ERROR,
-     "the key does not belong to the certificate"},
-    {RSA_1_2 "key=rsa-1024.key.pem certificate=rsa-1024.cert.pem", FAULT_ERROR,
-     "peer_key_bits: wanted 2048, the certificate has 1024"},
-    {EC_1_2 "curve=P-384 key=ec-P-256.key.pem certificate=ec-P-256.cert.pem", FAULT_ERROR,
-     "curve: wanted P-384, the certificate has P-256"},
-    {EC_1_2 "curve=P-256 key=rsa-2048.key.pem certificate=rsa-2048.cert.pem", FAULT_ERROR,
-     "peer_key: wanted EC, the certificate has RSA"},
-    {RSA_1_2 "key=ec-P-256.key.pem certificate=ec-P-256.cert.pem", FAULT_ERROR,
-     "peer_key: wanted RSA, the certificate has EC"},
-    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048.cert.pem chain_length=3", FAULT_ERROR,
-     "chain_length: wanted 3, the file holds 1"},
-    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048-chain-3.cert.pem", FAULT_ERROR,
-     "chain_length: wanted 1, the file holds 3"},
-    {RSA_1_2 "key=rsa-2048.key.pem certificate=rsa-2048.cert.pem ocsp_response=missing.der", FAULT_ERROR,
-     "can't read the material file missing.der"},
-    {DHE "group=dh-1024 dh_parameters=missing.pem", FAULT_ERROR, "can't read the material file missing.pem"},
-    {DHE "group=dh-1024 dh_parameters=garbage.pem", FAULT_ERROR, "the DH parameters can't be read"},
-    {DHE "group=dh-1024 dh_parameters=rsa-2048.cert.pem", FAULT_ERROR, "the DH parameters can't be read"},
-    {DHE "group=dh-1024 dh_parameters=dh-1776.pem", FAULT_ERROR,
-     "group: wanted dh-1024, the file has a prime of 1776 bits"},
-    {DHE "group=dh-1024 dh_parameters=dh-1024-generator-5.pem", FAULT_ERROR,
-     "the generator of the DH parameters is not 2"},
-    {DHE "group=dh-1024 dh_parameters=dh-1024-length-160.pem", FAULT_ERROR,
-     "the DH parameters hold a privateValueLength of 160 bits"},
-    {"protocol=TLSv1.3 key_exchange=RSA group=- rsa_bits=2048 curve=- dh_parameters=- key=k certificate=c",
-     FAULT_UNSUPPORTED, "TLS 1.3 has no RSA key exchange"},
-};
 
 static void faults_are_told(void) {
     for (size_t i = 0; i < sizeof fault_rows / sizeof fault_rows[0]; i++) {
@@ -302,12 +251,12 @@ static void another_curve(void) {
 int main(int argc, char **argv) {
     struct fault fault = {0};
     material = argc > 1 ? argv[1] : ".";
-    if (!backend.start(NULL, &fault)) {
+    if (!linked_backend.start(NULL, &fault)) {
         printf("%s %s\n", fault.reason, fault.detail);
         return 1;
     }
-    printf("%s\n", backend.version_text());
-    CHECK(backend.version()[0] >= '0' && backend.version()[0] <= '9');
+    printf("%s\n", linked_backend.version_text());
+    CHECK(linked_backend.version()[0] >= '0' && linked_backend.version()[0] <= '9');
     sentence("what is asked is what is negotiated, and every number is there", negotiates);
     sentence("a TLS 1.3 client makes one key share", one_key_share);
     sentence("a handshake that is not what was wanted gives a mismatch and no number", no_number);
@@ -316,7 +265,7 @@ int main(int argc, char **argv) {
     sentence("a pair can be dropped after any turn and the next one works", dropped_pairs);
     sentence("a case can be set up again and again, after a refusal too", set_up_again);
     sentence("records and round trips are those of the standard", examines);
-    if (backend.takes_settings) /* the fake reads no material */
+    if (linked_backend.takes_settings) /* the fake reads no material */
         return check_failures != 0;
     sentence("each fault of the material is told with its reason", faults_are_told);
     sentence("a certificate on another curve of the same size is refused", another_curve);

@@ -28,21 +28,21 @@ static struct batch run(uint64_t handshakes) {
 }
 
 /* Without the probe that a set-up makes: the durations are those of a known count of handshakes. */
-static void begin_with(const char *settings, unsigned threads) {
-    CHECK(backend.start(settings, &fault));
-    prepared = (struct prepared){.backend = &backend, .tls_case = a_case, .peer = -1};
+static void begin_with(const char *text, unsigned threads) {
+    CHECK(linked_backend.start(text, &fault));
+    prepared = (struct prepared){.backend = &linked_backend, .tls_case = a_case, .peer = -1};
     prepared.tls_case.threads = threads;
     prepared.wanted = case_wanted(&prepared.tls_case, false);
-    prepared.context = backend.setup(&prepared.tls_case, ".", &fault);
+    prepared.context = linked_backend.setup(&prepared.tls_case, ".", &fault);
     for (unsigned i = 0; i < threads; i++)
-        prepared.pairs[i] = pair_new(&backend, prepared.context, &prepared.tls_case, false);
+        prepared.pairs[i] = pair_new(&linked_backend, prepared.context, &prepared.tls_case, false);
 }
 
-static void begin(const char *settings) {
-    begin_with(settings, 1);
+static void begin(const char *text) {
+    begin_with(text, 1);
 }
 
-/* First in the program: step_after counts the handshakes of the process. */
+/* First in the program: step_after counts the handshakes of the thread. */
 static void planted_step(void) {
     begin("noise=0,step=1.02,step_after=11,client_ns=100000,server_ns=300000");
     struct batch before = run(10), after = run(10);
@@ -147,8 +147,8 @@ static void a_lie_is_told(size_t i, long long lie_after) {
     char text[64];
     memset(&fault, 0, sizeof fault);
     snprintf(text, sizeof text, "lie=%d,lie_after=%lld", lies[i].lie, lie_after);
-    CHECK(backend.start(text, &fault));
-    bool set_up = prepare(&prepared, &backend, &c, ".", -1, &seen, &fault);
+    CHECK(linked_backend.start(text, &fault));
+    bool set_up = prepare(&prepared, &linked_backend, &c, ".", -1, &seen, &fault);
     CHECK(set_up == (lie_after > 0));
     if (set_up) {
         CHECK(!measure(&prepared, &limits, &batch, &fault));
@@ -167,7 +167,7 @@ static void lies_are_told(void) {
             a_lie_is_told(i, 0);
         a_lie_is_told(i, 20);
     }
-    CHECK(backend.start("lie=0,lie_after=0", &fault));
+    CHECK(linked_backend.start("lie=0,lie_after=0", &fault));
 }
 
 int main(void) {

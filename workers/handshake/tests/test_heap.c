@@ -71,12 +71,12 @@ static void resizing_to_nothing(void) {
 }
 
 static void failing(void) {
-    volatile size_t too_much = PTRDIFF_MAX;
+    volatile size_t too_much = PTRDIFF_MAX, odd = 3, none = 0; /* compilers refuse them where they see them */
     void *block = malloc(10), *aligned = NULL;
     struct heap_counts before = counts();
     int refused = malloc(too_much) == NULL && calloc(too_much, 4) == NULL && realloc(block, too_much) == NULL;
     refused = refused && posix_memalign(&aligned, 64, too_much) == ENOMEM;
-    refused = refused && posix_memalign(&aligned, 3, 64) == EINVAL && aligned_alloc(0, 64) == NULL;
+    refused = refused && posix_memalign(&aligned, odd, 64) == EINVAL && aligned_alloc(none, 64) == NULL;
     struct heap_counts after = counts();
     free(block);
     CHECK(refused);
@@ -133,7 +133,7 @@ static pthread_barrier_t started, done, over;
 static void *allocate(void *unused) {
     (void)unused;
     pthread_barrier_wait(&started);
-    for (int i = 0; i < ROUNDS; i++)
+    for (size_t i = 0; i < ROUNDS; i++)
         free(realloc(malloc(1 + i % 300), 1 + i % 700));
     pthread_barrier_wait(&done);
     pthread_barrier_wait(&over);

@@ -37,9 +37,9 @@ static int play(struct tls_case c, int peer, const char *settings, struct negoti
                 struct batch *batch, struct fault *fault) {
     struct prepared prepared;
     struct limits limits = {5, 0, 5, true};
-    if (!backend.start(settings, fault))
+    if (!linked_backend.start(settings, fault))
         return 1;
-    if (!prepare(&prepared, &backend, &c, ".", peer, seen, fault))
+    if (!prepare(&prepared, &linked_backend, &c, ".", peer, seen, fault))
         return 2;
     bool good = measure(&prepared, &limits, batch, fault);
     release(&prepared);
@@ -99,6 +99,23 @@ static void gives_up(void) {
     CHECK_NUMBER(WEXITSTATUS(ended), 3);
 }
 
+/* The length of a message is its sender's to choose. */
+static void sends_too_much(void) {
+    static unsigned char message[PIPE_BYTES + 5] = {1};
+    struct tls_case c = a_case;
+    struct negotiated unused;
+    struct batch batch;
+    struct fault fault = {0};
+    int sockets[2];
+    c.roles = ROLES_SERVER;
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) == 0);
+    CHECK(send(sockets[0], message, sizeof message, 0) == (ssize_t)sizeof message);
+    close(sockets[0]);
+    CHECK_NUMBER(play(c, sockets[1], "noise=0", &unused, &batch, &fault), 2);
+    CHECK_TEXT(fault.reason, "the peer sent more than there is room for");
+    close(sockets[1]);
+}
+
 static void refuses(void) {
     struct batch batch;
     struct fault fault = {0};
@@ -142,6 +159,7 @@ static void misses_a_retry(void) {
 int main(void) {
     sentence("each of two processes measures its own side", measures_its_own_side);
     sentence("a side that fails ends the other's batch", gives_up);
+    sentence("a message that is longer than there is room for is an error", sends_too_much);
     sentence("a side that refuses the case ends the other's set-up", refuses);
     sentence("a side that crashes ends the other's batch", crashes);
     sentence("a HelloRetryRequest of another process is read off the wire", proves_a_retry);

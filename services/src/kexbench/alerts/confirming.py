@@ -19,7 +19,7 @@ from kexbench.planning.compose import spec_text
 from kexbench.planning.confirmation import ConfirmingRun, confirming_run_id
 from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import EndedRunRow, RunProgress, Store
+from kexbench.store.port import EndedRunRow, RunProgress, RunStore, Store
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def judged_upgrade(
 
 
 def _asked(
-    store: Store,
+    store: RunStore,
     supplies: Supplies | LocalSupplies,
     watched: Watched,
     judged: JudgedUpgrade,

@@ -59,7 +59,7 @@ def next_event(events: Sequence[AlertEvent], action: AlertAction, author: str, *
     )
 
 
-def alerts_of(store: Store, alert_ids: Sequence[str], now: datetime) -> list[Alert]:
+def alerts_of(store: AlertStore, alert_ids: Sequence[str], now: datetime) -> list[Alert]:
     """Alerts as they are now, in the order of their ids."""
     by_alert = groupby(store.events_of_alerts(alert_ids), key=lambda event: event.alert_id)
     found = {alert_id: alert_of(events, now) for alert_id, events in by_alert}

@@ -11,7 +11,7 @@ from kexbench.domain.hosts import meant_by
 from kexbench.domain.judgements import JudgedUpgrade
 from kexbench.domain.kits import Library
 from kexbench.domain.upgrades import Move, UpgradeEnd
-from kexbench.store.port import Store
+from kexbench.store.port import SampleStore
 
 MOST_VERSIONS = 50
 """So many versions behind a regression are looked at: each adds its error, until they say nothing any more."""
@@ -22,7 +22,7 @@ _Since = Mapping[HostCase, tuple[Move, ...]]
 class Moves:
     """What versions cost relative to each other; each pair is read once."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SampleStore) -> None:
         self._store = store
         self._known: dict[tuple[str, str, str], JudgedCells] = {}
 

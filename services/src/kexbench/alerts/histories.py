@@ -10,13 +10,13 @@ from kexbench.comparison.levels import changes_of, lines_of
 from kexbench.domain.kits import Library
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
-from kexbench.store.port import Selection, Store
+from kexbench.store.port import SampleStore, Selection
 
 RECENT = 12
 """A step so many points back was seen by the runs behind it, or was there before anybody asked for alerts."""
 
 
-def steps_in_histories(store: Store, run: Run, relevant: float) -> Iterator[tuple[Upgrade, HostCase]]:
+def steps_in_histories(store: SampleStore, run: Run, relevant: float) -> Iterator[tuple[Upgrade, HostCase]]:
     """Upgrades that cost relevantly more in a case on a host kind, at the level of alerts, as far as the newest point
     is of this run."""
     case_ids = [case.case_id for case in run.plan.cases]

@@ -11,7 +11,7 @@ from kexbench.domain.judgements import JudgedUpgrade, ReplayedUpgrade, upgrade_k
 from kexbench.domain.runs import Run, RunState
 from kexbench.planning.documents import parse_document
 from kexbench.planning.rules import read_rule
-from kexbench.store.port import Store
+from kexbench.store.port import JudgementStore, Store
 
 MOST_RUNS = 100
 """The newest of a spec's."""
@@ -80,7 +80,7 @@ def _told(store: Store, run: Run, upgrade: Upgrade, key: str, relevant: float) -
     ]
 
 
-def _confirmation(store: Store, key: str) -> JudgedUpgrade | None:
+def _confirmation(store: JudgementStore, key: str) -> JudgedUpgrade | None:
     """The newest judgement whose confirming run has decided about an upgrade."""
     found = [one for judgement in store.judgements_of([key]) for one in judgement.upgrades if one.key == key]
     decided = [one for one in found if one.confirmation_run and one.outcome in ("confirmed", "not confirmed")]

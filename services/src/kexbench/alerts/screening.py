@@ -9,7 +9,7 @@ from kexbench.domain.kits import Library, SubjectRef
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import UpgradeEnd
 from kexbench.domain.variants import Variant
-from kexbench.store.port import Selection, Store, SubjectRow
+from kexbench.store.port import SampleStore, Selection, SubjectRow
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,16 @@ class Upgrade:
         return cls(library, end_of(before), end_of(after))
 
 
-def upgrades_of_run(store: Store, run_id: str) -> list[Upgrade]:
+def upgrades_of_run(store: SampleStore, run_id: str) -> list[Upgrade]:
     """Neighbours in version order that a run measured, without those that measuring is measured with."""
     rows = store.measured_subjects(Selection(Metric.CPU_NS, run_id=run_id))
     found = neighbours(row for row in rows if not _is_variant(row.subject))
     return [Upgrade.of(pair.library, pair.before, pair.after) for pair in found]
 
 
-def cells_between(store: Store, before: str, after: str, relevant: float, run_id: str | None = None) -> JudgedCells:
+def cells_between(
+    store: SampleStore, before: str, after: str, relevant: float, run_id: str | None = None
+) -> JudgedCells:
     """Of two subjects, by their names, all cells; in one run alone, or each in the newest that interleaved both."""
     step = (before, after)
     return judged_steps(store, [step], relevant, run_id=run_id)[step]

@@ -23,7 +23,7 @@ from kexbench.api.alert_models import (
     RuleDryRun,
     RuleWanted,
 )
-from kexbench.api.dependencies import TheStore, queueing_of
+from kexbench.api.dependencies import TheAlertStore, TheJudgementStore, TheStore, queueing_of
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before, Libraries, known_run
@@ -32,7 +32,7 @@ from kexbench.domain.alerts import AlertEvent, AlertKind, Status, actions_in, al
 from kexbench.domain.judgements import Judgement
 from kexbench.planning.documents import DocumentError
 from kexbench.queue.runs import one_at_a_time
-from kexbench.store.port import AlertRow, Store
+from kexbench.store.port import AlertRow, AlertStore
 
 router = APIRouter(route_class=CountedRoute, tags=["alerts"], responses=uploads.responses)
 SHORTEST_PREFIX = 4
@@ -40,7 +40,7 @@ SHORTEST_PREFIX = 4
 
 @router.get("/alerts", operation_id="alerts")
 def alerts(
-    store: TheStore,
+    store: TheAlertStore,
     status: Annotated[list[Status] | None, Query(description="only these", max_length=6)] = None,
     library: Libraries = None,
     kind: Annotated[AlertKind | None, Query(description="only this one")] = None,
@@ -66,7 +66,7 @@ def alerts(
 
 
 @router.get("/alerts/{alert_id}", operation_id="alert")
-def alert(store: TheStore, alert_id: str) -> AlertDetail:
+def alert(store: TheAlertStore, alert_id: str) -> AlertDetail:
     """One alert and everything that happened to it. The beginning of its id will do, where no other's begins so."""
     return _detail(_events(store, _whole_id(store, alert_id)))
 
@@ -92,7 +92,7 @@ def change_alert(
 
 @router.get("/judgements", operation_id="judgements")
 def judgements(
-    store: TheStore, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: Before = None
+    store: TheJudgementStore, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: Before = None
 ) -> JudgementPage:
     """What was judged lately, newest first: upgrades with what became of each, and hosts that moved."""
     found = store.judgements(limit, before)
@@ -123,7 +123,7 @@ def _detail(events: Sequence[AlertEvent]) -> AlertDetail:
     return AlertDetail.model_validate({"alert": found, "events": list(events), "actions": actions_in(found.status)})
 
 
-def _events(store: Store, alert_id: str) -> list[AlertEvent]:
+def _events(store: AlertStore, alert_id: str) -> list[AlertEvent]:
     """Raises a 404 problem."""
     events = store.alert_events(alert_id)
     if not events:
@@ -131,7 +131,7 @@ def _events(store: Store, alert_id: str) -> list[AlertEvent]:
     return events
 
 
-def _whole_id(store: Store, given: str) -> str:
+def _whole_id(store: AlertStore, given: str) -> str:
     """Raises a 409 problem where it may be several."""
     found = store.alerts_beginning_with(given) if fullmatch(rf"[0-9a-f]{{{SHORTEST_PREFIX},}}", given) else []
     if len(found) > 1:

@@ -18,7 +18,7 @@ from kexbench.api.commit_models import (
     Neighbours,
     NeighboursView,
 )
-from kexbench.api.dependencies import TheQueueing, TheStore
+from kexbench.api.dependencies import TheCommitStore, TheQueueing, TheRunStore, TheStore
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
@@ -34,7 +34,7 @@ from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
 from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import Store
+from kexbench.store.port import RunStore, Store
 
 router = APIRouter(route_class=CountedRoute, tags=["commits"], responses=uploads.responses)
 Name = Annotated[str, Path(max_length=63)]
@@ -63,14 +63,16 @@ def newest_commits(store: Store, repository: str, limit: int, before: datetime |
 
 
 @router.get("/repositories/{name}/heads", operation_id="repository_heads")
-def repository_heads(store: TheStore, caller: TheCaller, name: Name) -> dict[str, str]:
+def repository_heads(store: TheCommitStore, caller: TheCaller, name: Name) -> dict[str, str]:
     """How far each branch was looked through: its newest handled commit."""
     admit(caller, "dispatcher")
     return store.heads(name)
 
 
 @router.post("/repositories/{name}/runs", operation_id="run_committed")
-def run_committed(store: TheStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: CommittedSpec) -> Check:
+def run_committed(
+    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: CommittedSpec
+) -> Check:
     """Queue the run of a commit's spec. Asking again, or for the same spec of the same commit on another branch, names
     the same run; a spec with faults has no run, and all its faults are told with their places."""
     admit(caller, "dispatcher")
@@ -78,7 +80,7 @@ def run_committed(store: TheStore, supplies: TheQueueing, caller: TheCaller, nam
     return begin_committed(store, supplies, asked)
 
 
-def begin_committed(store: Store, supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Check:
+def begin_committed(store: RunStore, supplies: Supplies | LocalSupplies, asked: CommittedSpec) -> Check:
     """Once for each repository, commit and path, however often it is asked for."""
     check = Check(path=asked.path, reason=asked.reason)
     run_id = committed_run(asked.commit, asked.path)
@@ -99,7 +101,7 @@ def committed_run(commit: Commit, path: str) -> str:
 
 
 @router.post("/repositories/{name}/commits", operation_id="handled_commit", status_code=204)
-def handled_commit(store: TheStore, caller: TheCaller, name: Name, handled: HandledCommit) -> None:
+def handled_commit(store: TheCommitStore, caller: TheCaller, name: Name, handled: HandledCommit) -> None:
     """Note that a commit needs no more looking at. Repeating it changes nothing."""
     admit(caller, "dispatcher")
     _same(name, handled.commit.repository)
@@ -154,7 +156,9 @@ def followed_views(store: Store, repository: str) -> list[FollowedView]:
 
 
 @router.post("/repositories/{name}/followed-runs", operation_id="run_followed")
-def run_followed(store: TheStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: FollowedSpec) -> Check:
+def run_followed(
+    store: TheRunStore, supplies: TheQueueing, caller: TheCaller, name: Name, asked: FollowedSpec
+) -> Check:
     """Queue the run of a commit of a library that a spec follows. Asking again names the same run; a spec with faults
     has no run, and all its faults are told with their places."""
     admit(caller, "dispatcher")
@@ -162,7 +166,7 @@ def run_followed(store: TheStore, supplies: TheQueueing, caller: TheCaller, name
     return begin_followed(store, supplies, asked)
 
 
-def begin_followed(store: Store, supplies: Supplies | LocalSupplies, asked: FollowedSpec) -> Check:
+def begin_followed(store: RunStore, supplies: Supplies | LocalSupplies, asked: FollowedSpec) -> Check:
     """Once for each repository, path and commit of the library, however often it is asked for."""
     following = asked.following
     check = Check(path=following.path, reason=Reason.LIBRARY)
@@ -183,7 +187,7 @@ def begin_followed(store: Store, supplies: Supplies | LocalSupplies, asked: Foll
 
 
 @router.post("/repositories/{name}/followed", operation_id="note_followed", status_code=204)
-def note_followed(store: TheStore, caller: TheCaller, name: Name, noted: FollowedCommit) -> None:
+def note_followed(store: TheCommitStore, caller: TheCaller, name: Name, noted: FollowedCommit) -> None:
     """Note how far a branch was looked through. Repeating it changes nothing."""
     admit(caller, "dispatcher")
     _same(name, noted.following.repository)
@@ -191,7 +195,7 @@ def note_followed(store: TheStore, caller: TheCaller, name: Name, noted: Followe
 
 
 @router.post("/backfills", operation_id="backfill")
-def backfill(store: TheStore, supplies: TheQueueing, caller: TheCaller, asked: Neighbours) -> NeighboursView:
+def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, asked: Neighbours) -> NeighboursView:
     """Queue the run of two commits that are neighbours in a backfill, once, or tell what became of it. On a cluster the
     repository is one that its catalogue names; on one machine any, since who asks may build anything there."""
     admit(caller, "submitter")

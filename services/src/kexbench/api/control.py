@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Response
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.dependencies import TheQueueing, TheStore, TheSupplies, queueing_of
+from kexbench.api.dependencies import TheQueueing, TheRunStore, TheSupplies, queueing_of
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run, summary
@@ -28,7 +28,7 @@ from kexbench.queue.runs import (
     state_of,
     supplied,
 )
-from kexbench.store.port import RunProgress, Store
+from kexbench.store.port import RunProgress, RunStore
 
 _IN_ORDER = [Depends(caller_of), Depends(queueing_of)]
 """Who isn't known is told so, and nothing else."""
@@ -38,7 +38,7 @@ IdempotencyKey = Annotated[str | None, Header(max_length=200, description="the s
 
 @router.post("/runs", operation_id="submit_run", status_code=201)
 def submit_run(
-    store: TheStore,
+    store: TheRunStore,
     supplies: TheQueueing,
     caller: TheCaller,
     wanted: RunWanted,
@@ -63,7 +63,7 @@ def submit_run(
 
 
 @router.post("/runs/{run_id}/cancel", operation_id="cancel_run", status_code=202)
-def cancel_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, run_id: str) -> RunSummary:
+def cancel_run(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, run_id: str) -> RunSummary:
     """Ask for an end. What is measured by then is kept; asking again changes nothing."""
     admit(caller, "submitter")
     with one_at_a_time:
@@ -73,7 +73,7 @@ def cancel_run(store: TheStore, supplies: TheQueueing, caller: TheCaller, run_id
 
 
 @router.post("/runs/{run_id}/resume", operation_id="resume_run", status_code=202)
-def resume_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
+def resume_run(store: TheRunStore, caller: TheCaller, run_id: str) -> RunSummary:
     """Queue again what a run that ended lacks."""
     admit(caller, "submitter")
     run, _ = _asked_of(store, run_id, "resume")
@@ -82,7 +82,7 @@ def resume_run(store: TheStore, caller: TheCaller, run_id: str) -> RunSummary:
 
 
 @router.get("/open-runs", operation_id="open_runs")
-def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
+def open_runs(store: TheRunStore, caller: TheCaller) -> list[OpenRun]:
     """Runs that something is still to happen to, the oldest first; those that machines measure by themselves are not
     told."""
     admit(caller, "dispatcher")
@@ -95,14 +95,14 @@ def open_runs(store: TheStore, caller: TheCaller) -> list[OpenRun]:
 
 
 @router.get("/open-runs/{run_id}", operation_id="open_run")
-def open_run(store: TheStore, caller: TheCaller, run_id: str) -> Run:
+def open_run(store: TheRunStore, caller: TheCaller, run_id: str) -> Run:
     """A run with its whole plan. Once it is started it is the same for good."""
     admit(caller, "dispatcher", "submitter", "run", run_id=run_id)
     return known_run(store, run_id)
 
 
 @router.get("/runs/{run_id}/kits", operation_id="known_kits")
-def known_kits(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> KnownKits:
+def known_kits(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> KnownKits:
     """Which kits there are for a run, and which are to be built. Of a started run, those that it began with."""
     admit(caller, "dispatcher")
     run = known_run(store, run_id)
@@ -114,7 +114,7 @@ def known_kits(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id
 
 
 @router.post("/runs/{run_id}/start", operation_id="start_run", status_code=204)
-def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> None:
+def start_run(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str) -> None:
     """Fix a run's kits and key material, and say that it runs. Doing it again changes nothing."""
     admit(caller, "dispatcher")
     with one_at_a_time:
@@ -125,7 +125,7 @@ def start_run(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id:
             record(store, run_id, RunState.RUNNING, "")
 
 
-def _asked_of(store: Store, run_id: str, control: Control) -> tuple[Run, RunProgress]:
+def _asked_of(store: RunStore, run_id: str, control: Control) -> tuple[Run, RunProgress]:
     """Raises a 409 problem where a run is not as this asks for."""
     run, progress = known_run(store, run_id), store.progress([run_id])[run_id]
     if problem := refusal(control, run, progress):
@@ -133,5 +133,5 @@ def _asked_of(store: Store, run_id: str, control: Control) -> tuple[Run, RunProg
     return run, progress
 
 
-def _summary(store: Store, run: Run) -> RunSummary:
+def _summary(store: RunStore, run: Run) -> RunSummary:
     return summary(run, store.progress([run.run_id]).get(run.run_id))

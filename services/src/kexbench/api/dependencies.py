@@ -10,7 +10,16 @@ from kexbench.api.problems import ProblemError
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.spec import Catalogue
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import Store
+from kexbench.store.port import (
+    AlertStore,
+    CommitStore,
+    JudgementStore,
+    NotificationStore,
+    RunStore,
+    SampleStore,
+    ScheduleStore,
+    Store,
+)
 
 
 def _store(request: Request) -> Store:
@@ -62,5 +71,12 @@ MeasuresItself = Annotated[bool, Depends(_measures_itself)]
 TheCatalogue = Annotated[Catalogue, Depends(_catalogue)]
 TheMonitoring = Annotated[Monitoring, Depends(_monitoring)]
 TheQueueing = Annotated[Supplies | LocalSupplies, Depends(queueing_of)]
+TheAlertStore = Annotated[AlertStore, Depends(_store)]
+TheCommitStore = Annotated[CommitStore, Depends(_store)]
+TheJudgementStore = Annotated[JudgementStore, Depends(_store)]
+TheNotificationStore = Annotated[NotificationStore, Depends(_store)]
+TheRunStore = Annotated[RunStore, Depends(_store)]
+TheSampleStore = Annotated[SampleStore, Depends(_store)]
+TheScheduleStore = Annotated[ScheduleStore, Depends(_store)]
 TheStore = Annotated[Store, Depends(_store)]
 TheSupplies = Annotated[Supplies, Depends(supplies_of)]

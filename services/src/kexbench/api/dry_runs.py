@@ -24,7 +24,7 @@ from kexbench.planning.estimate import job_seconds
 from kexbench.planning.queue import QueuedRun, in_order
 from kexbench.queue.runs import waiting_states
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import Store
+from kexbench.store.port import RunStore, SampleStore, Store
 
 router = APIRouter(route_class=CountedRoute, tags=["control"], responses=uploads.responses)
 
@@ -68,7 +68,7 @@ def _rounded(seconds: float) -> float:
     return round(seconds / 60, 2)
 
 
-def _ahead(store: Store, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
+def _ahead(store: RunStore, plan: Plan, trigger: Trigger, *, measures_itself: bool) -> list[QueueEntry]:
     """The runs that one of this plan would wait for in some pool, were it queued now."""
     waits = waiting_states(measures_itself)
     entries = [entry for entry in queue(store, measures_itself).runs if not entry.superseded_by]
@@ -87,7 +87,7 @@ def _as_waiting(entry: QueueEntry) -> QueuedRun:
     return QueuedRun(entry.run_id, entry.trigger, entry.spec_name, entry.queued_at, RunState.QUEUED)
 
 
-def _detects(store: Store, plan: Plan) -> float | None:
+def _detects(store: SampleStore, plan: Plan) -> float | None:
     """By the noisiest case that A/A runs of each library found in each pool; None where there is none of one."""
     libraries = {subject.library for subject in plan.subjects}
     if plan.measure.invocations < MIN_COMPARED_INVOCATIONS or libraries & MADE_UP:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from kexbench.api.dependencies import TheStore
+from kexbench.api.dependencies import TheSampleStore
 from kexbench.api.reading import PROBLEMS, Libraries, OneMetric
 from kexbench.domain.samples import Metric
 from kexbench.store.port import EXPORT_COLUMNS, Selection
@@ -27,7 +27,7 @@ _PIECE = 1 << 16
     responses={200: {"content": {"text/csv": {}, "application/json": {}}, "description": "the samples"}},
 )
 def export_samples(
-    store: TheStore,
+    store: TheSampleStore,
     format: Annotated[Literal["csv", "json"], Query()] = "csv",
     metric: OneMetric = Metric.CPU_NS,
     run_id: Annotated[str | None, Query(max_length=100)] = None,

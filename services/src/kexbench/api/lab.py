@@ -13,7 +13,7 @@ from kexbench.analysis.detectable import ALPHA, POWER
 from kexbench.analysis.estimates import estimate_median
 from kexbench.analysis.qualification import qualify_case
 from kexbench.analysis.scaling import Coefficient, Efficiency, efficiencies, fit_scaling
-from kexbench.api.dependencies import TheStore
+from kexbench.api.dependencies import TheSampleStore, TheStore
 from kexbench.api.lab_models import (
     CoefficientView,
     QualificationRow,
@@ -33,7 +33,7 @@ from kexbench.comparison.qualifying import Qualifying, qualifying
 from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric
 from kexbench.domain.scorecard import Scorecard
-from kexbench.store.port import HostKindRow, Selection, Store
+from kexbench.store.port import HostKindRow, SampleStore, Selection
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 GROUP = 10
@@ -43,7 +43,9 @@ BOOTSTRAPS = 100
 
 
 @router.get("/scaling", operation_id="scaling")
-def scaling(store: TheStore, pool: OnePool = None, cpu_model: OneCpuModel = None, library: Libraries = None) -> Scaling:
+def scaling(
+    store: TheSampleStore, pool: OnePool = None, cpu_model: OneCpuModel = None, library: Libraries = None
+) -> Scaling:
     """Throughput over thread counts, for every case and subject that has more than one."""
     kind = host_kind(store, pool, cpu_model)
     if kind is None:
@@ -80,7 +82,7 @@ def qualifications(
 
 
 def qualified(
-    store: Store, kind: HostKind, invocations: int, libraries: Collection[str] = ()
+    store: SampleStore, kind: HostKind, invocations: int, libraries: Collection[str] = ()
 ) -> list[QualificationRow]:
     """One row a library and case, of some libraries or of all, for comparisons of so many invocations."""
     rows: dict[tuple[str, str], QualificationRow] = {}

@@ -14,7 +14,7 @@ from kexbench import __version__
 from kexbench.api.models import Health, TroubleView
 from kexbench.api.troubles import Troubles
 from kexbench.domain.runs import RunState
-from kexbench.store.port import Store, StoreError
+from kexbench.store.port import RunStore, Store, StoreError
 
 router = APIRouter(tags=["reading"])
 at_root = APIRouter()
@@ -40,7 +40,7 @@ class Monitoring:
 
 
 class _Runs(Collector):
-    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: RunStore, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._clock = clock
 

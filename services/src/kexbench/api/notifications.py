@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from kexbench.api.access import TheCaller, admit
 from kexbench.api.alert_models import NotificationPage, NotificationView, ToSend
-from kexbench.api.dependencies import TheStore
+from kexbench.api.dependencies import TheNotificationStore, TheStore
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import Before
@@ -24,7 +24,7 @@ from kexbench.domain.notifications import ChannelRule, Happening, Sending, Sendi
 from kexbench.notify.outbox import HOUR, MAX_TRIES, Tries, due
 from kexbench.notify.writing import improvements_of, notifications_of
 from kexbench.queue.runs import one_at_a_time
-from kexbench.store.port import Store
+from kexbench.store.port import NotificationStore, Store
 
 router = APIRouter(route_class=CountedRoute, tags=["notifications"], responses=uploads.responses)
 LASTING = timedelta(days=3)
@@ -42,7 +42,10 @@ TheChannels = Annotated[Channels, Depends(_channels)]
 
 @router.get("/notifications", operation_id="notifications")
 def notifications(
-    store: TheStore, channels: TheChannels, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: Before = None
+    store: TheNotificationStore,
+    channels: TheChannels,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Before = None,
 ) -> NotificationPage:
     """What people were or are to be told of alerts, newest first, and how far each is."""
     found = store.notifications(limit, before)
@@ -63,13 +66,13 @@ def next_notification(store: TheStore, channels: TheChannels, caller: TheCaller)
 
 
 @router.post("/notifications/sendings", operation_id="note_what_was_sent", status_code=204)
-def note_what_was_sent(store: TheStore, caller: TheCaller, sending: Sending) -> None:
+def note_what_was_sent(store: TheNotificationStore, caller: TheCaller, sending: Sending) -> None:
     """Tell what came of a message that was begun. Repeating it changes nothing."""
     admit(caller, "dispatcher")
     note_sending(store, sending)
 
 
-def note_sending(store: Store, sending: Sending) -> None:
+def note_sending(store: NotificationStore, sending: Sending) -> None:
     """Raises a 422 problem where it was not begun here."""
     begun = sending.model_copy(update={"state": SendingState.BEGUN, "said": ""})
     if begun not in store.sendings(sending.notification_ids):
@@ -100,7 +103,7 @@ def next_message(store: Store, channels: Channels, now: datetime) -> ToSend | No
         return ToSend(sending=sending, notifications=list(message.notifications))
 
 
-def enqueue(store: Store, channels: Channels, alert: Alert, event: AlertEvent) -> None:
+def enqueue(store: NotificationStore, channels: Channels, alert: Alert, event: AlertEvent) -> None:
     """Write what is to be told of one event; `alert` as the event left it. Writing it again changes nothing."""
     store.add_notifications(notifications_of(event, alert, channels))
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from fastapi import APIRouter
 
-from kexbench.api.dependencies import MeasuresItself, TheStore
+from kexbench.api.dependencies import MeasuresItself, TheRunStore
 from kexbench.api.reading import PROBLEMS
 from kexbench.api.run_models import QueueEntry, QueueView
 from kexbench.domain.runs import RunState
@@ -16,7 +16,7 @@ router = APIRouter(tags=["reading"], responses=PROBLEMS)
 
 
 @router.get("/queue", operation_id="queue")
-def queue(store: TheStore, measures_itself: MeasuresItself) -> QueueView:
+def queue(store: TheRunStore, measures_itself: MeasuresItself) -> QueueView:
     """Runs that have not ended: those that were begun, then those that wait, in the order they will begin if no other
     is queued."""
     rows = {row.run_id: row for row in store.open_run_rows()}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BeforeValidator
 
-from kexbench.api.dependencies import HasQueue, TheStore
+from kexbench.api.dependencies import HasQueue, TheRunStore, TheSampleStore, TheStore
 from kexbench.api.models import Filters, HostKind, Matrix, Problem, metric_views
 from kexbench.api.problems import ProblemError
 from kexbench.api.reference import reference_view
@@ -35,7 +35,7 @@ from kexbench.domain.runs import JobAttempt, Run, RunEvent, RunState
 from kexbench.domain.samples import Metric
 from kexbench.planning.rules import relevant_of
 from kexbench.queue.controls import controls_of
-from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, SampleRow, Selection, Store
+from kexbench.store.port import MeanLoad, OutcomeRow, RunProgress, RunStore, SampleRow, SampleStore, Selection
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: {"model": Problem, "description": "Not found"},
@@ -64,7 +64,7 @@ router = APIRouter(tags=["reading"], responses=PROBLEMS)
 
 
 @router.get("/filters", operation_id="filters")
-def filters(store: TheStore) -> Filters:
+def filters(store: TheSampleStore) -> Filters:
     """What there is to choose from; host kinds with the newest samples first."""
     return Filters(
         host_kinds=[HostKind(**vars(kind)) for kind in store.host_kinds()],
@@ -74,14 +74,14 @@ def filters(store: TheStore) -> Filters:
 
 
 @router.get("/subjects", operation_id="subjects")
-def subjects(store: TheStore) -> list[SubjectView]:
+def subjects(store: TheSampleStore) -> list[SubjectView]:
     """Every subject with samples, by library, then version; one entry a kit."""
     return [subject_view(subject) for subject in store.subjects()]
 
 
 @router.get("/matrix", operation_id="matrix")
 def matrix(
-    store: TheStore,
+    store: TheSampleStore,
     metric: OneMetric = Metric.CPU_NS,
     pool: OnePool = None,
     cpu_model: OneCpuModel = None,
@@ -106,7 +106,7 @@ def matrix(
 
 @router.get("/runs", operation_id="runs")
 def runs(
-    store: TheStore,
+    store: TheRunStore,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Before = None,
 ) -> RunPage:
@@ -164,7 +164,7 @@ def run(
     )
 
 
-def _outcomes(store: Store, selection: Selection) -> list[OutcomeRow]:
+def _outcomes(store: SampleStore, selection: Selection) -> list[OutcomeRow]:
     """Why there is no number; failures first, since one of them stands for a cell."""
     return store.outcomes(selection) + store.disturbed(selection)
 
@@ -207,7 +207,7 @@ def _hosts(run: Run, tried: list[JobAttempt]) -> list[HostView]:
     ]
 
 
-def sentinel_view(store: Store, run: Run, kind: HostKind | None) -> SentinelView | None:
+def sentinel_view(store: SampleStore, run: Run, kind: HostKind | None) -> SentinelView | None:
     """The run's frozen subject, and how far a host kind moved since the newest run before it."""
     kit = run.kits.get(SENTINEL)
     if kit is None:
@@ -219,7 +219,7 @@ def sentinel_view(store: Store, run: Run, kind: HostKind | None) -> SentinelView
     return SentinelView(library=kit.library, version=kit.version, kit_id=kit.kit_id, move=move)
 
 
-def known_run(store: Store, run_id: str) -> Run:
+def known_run(store: RunStore, run_id: str) -> Run:
     """Raises a 404 problem."""
     found = store.run(run_id)
     if found is None:
@@ -257,7 +257,7 @@ def measured_kits(run: Run) -> list[KitManifest]:
     return [run.kits[subject.reference] for subject in run.plan.subjects] if run.is_started else []
 
 
-def host_kind(store: Store, pool: str | None, cpu_model: str | None) -> HostKind | None:
+def host_kind(store: SampleStore, pool: str | None, cpu_model: str | None) -> HostKind | None:
     """The first host kind that fits what was asked for; asked for something unknown: that, and it is empty."""
     if kind := _fitting([HostKind(**vars(kind)) for kind in store.host_kinds()], pool, cpu_model):
         return kind

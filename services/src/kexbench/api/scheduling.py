@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path, Response
 
 from kexbench.api.access import TheCaller, admit
-from kexbench.api.dependencies import TheQueueing, TheStore
+from kexbench.api.dependencies import TheQueueing, TheScheduleStore, TheStore
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.run_models import ScheduleView, Submission
@@ -26,13 +26,15 @@ ScheduledTime = Annotated[
 
 
 @router.get("/schedules", operation_id="schedules")
-def schedules(store: TheStore) -> list[ScheduleView]:
+def schedules(store: TheScheduleStore) -> list[ScheduleView]:
     """All schedules, by name."""
     return [ScheduleView.of(schedule) for schedule in store.schedules() if not schedule.removed]
 
 
 @router.post("/schedules", operation_id="add_schedule", status_code=201)
-def add_schedule(store: TheStore, supplies: TheQueueing, caller: TheCaller, submission: Submission) -> ScheduleView:
+def add_schedule(
+    store: TheScheduleStore, supplies: TheQueueing, caller: TheCaller, submission: Submission
+) -> ScheduleView:
     """Measure a spec whenever its `schedule:` says, from now on. The schedule is named as the spec is, and replaces
     one of that name; adding the same again changes nothing. A spec with faults is a 422 problem that names them all."""
     admit(caller, "submitter")
@@ -52,7 +54,7 @@ def add_schedule(store: TheStore, supplies: TheQueueing, caller: TheCaller, subm
 
 
 @router.delete("/schedules/{name}", operation_id="remove_schedule", status_code=204)
-def remove_schedule(store: TheStore, caller: TheCaller, name: Name) -> None:
+def remove_schedule(store: TheScheduleStore, caller: TheCaller, name: Name) -> None:
     """Begin no more runs of a schedule. Those that were begun go on; removing it again changes nothing."""
     admit(caller, "submitter")
     with one_at_a_time:

@@ -6,14 +6,14 @@ from http import HTTPStatus
 from fastapi import APIRouter
 
 from kexbench.analysis.estimates import estimate_median
-from kexbench.api.dependencies import TheStore
+from kexbench.api.dependencies import TheSampleStore
 from kexbench.api.models import ChangePoint, Series, SeriesLine, SeriesPoint
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, CaseId, Libraries, OneCpuModel, OneMetric, OnePool, host_kind
 from kexbench.comparison.levels import Changes, changes_of, lines_of
 from kexbench.comparison.models import CaseView, Estimate
 from kexbench.domain.samples import Metric
-from kexbench.store.port import SampleRow, Selection, Store
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _Line = tuple[str, str]
@@ -22,7 +22,7 @@ _Line = tuple[str, str]
 
 @router.get("/series", operation_id="series")
 def series(
-    store: TheStore,
+    store: TheSampleStore,
     case_id: CaseId,
     metric: OneMetric = Metric.CPU_NS,
     pool: OnePool = None,
@@ -46,7 +46,7 @@ def series(
     return Series(case=CaseView.of(rows[0].case), host_kind=kind, metric=metric, lines=lines)
 
 
-def _changes(store: Store, selection: Selection, case_id: str) -> dict[_Line, Changes]:
+def _changes(store: SampleStore, selection: Selection, case_id: str) -> dict[_Line, Changes]:
     levels = store.levels(selection, [case_id])
     harness = store.harness_versions({row.run_id for row in levels})
     lines = lines_of(levels)

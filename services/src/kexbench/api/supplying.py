@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 
 from kexbench.api.access import TheCaller, admit, caller_of
-from kexbench.api.dependencies import TheStore, TheSupplies
+from kexbench.api.dependencies import TheRunStore, TheSupplies
 from kexbench.api.gate import CountedRoute
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import known_run
@@ -30,7 +30,7 @@ router = APIRouter(
 
 
 @router.get("/runs/{run_id}/jobs/{job_id}/order", operation_id="job_order")
-def job_order(store: TheStore, caller: TheCaller, run_id: str, job_id: str) -> JobOrder:
+def job_order(store: TheRunStore, caller: TheCaller, run_id: str, job_id: str) -> JobOrder:
     """All that a job's pod needs to know."""
     admit(caller, "job", "dispatcher", run_id=run_id, job_id=job_id)
     run = known_run(store, run_id)
@@ -43,7 +43,7 @@ def job_order(store: TheStore, caller: TheCaller, run_id: str, job_id: str) -> J
 
 
 @router.get("/runs/{run_id}/material/{file}", operation_id="material", response_class=FileResponse)
-def material(store: TheStore, supplies: TheSupplies, caller: TheCaller, run_id: str, file: str) -> FileResponse:
+def material(store: TheRunStore, supplies: TheSupplies, caller: TheCaller, run_id: str, file: str) -> FileResponse:
     """A key, certificate or parameters of a run's cases, by its SHA-256."""
     admit(caller, "job", run_id=run_id, job_id=caller.job_id)
     run = known_run(store, run_id)

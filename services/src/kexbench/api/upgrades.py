@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from kexbench.analysis.attribution import attribute
 from kexbench.analysis.sentences import sentence
-from kexbench.api.dependencies import TheCatalogue, TheStore
+from kexbench.api.dependencies import TheCatalogue, TheSampleStore
 from kexbench.api.models import Candidate, UpgradePage, UpgradeView
 from kexbench.api.problems import ProblemError
 from kexbench.api.reading import PROBLEMS, Before
@@ -44,7 +44,7 @@ Relevant = Annotated[
 
 @router.get("/upgrades", operation_id="upgrades")
 def upgrades(
-    store: TheStore,
+    store: TheSampleStore,
     library: Annotated[Library | None, Query(description="only this one's")] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     before: Before = None,
@@ -61,7 +61,7 @@ def upgrades(
 
 @router.get("/upgrades/report", operation_id="upgrade_report")
 def upgrade_report(
-    store: TheStore,
+    store: TheSampleStore,
     catalogue: TheCatalogue,
     library: Library,
     before: End,

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from kexbench.api.access import Caller, TheCaller, admit
-from kexbench.api.dependencies import TheMonitoring, TheStore
+from kexbench.api.dependencies import TheMonitoring, TheRunStore, TheStore
 from kexbench.api.gate import CountedRoute
 from kexbench.api.models import Problem, StoredInvocation
 from kexbench.api.problems import ProblemError
@@ -20,7 +20,7 @@ from kexbench.domain.hosts import HostFacts
 from kexbench.domain.numbers import AttemptNumber
 from kexbench.domain.runs import JobAttempt, Run, RunEvent
 from kexbench.domain.samples import Invocation
-from kexbench.store.port import Store
+from kexbench.store.port import ResultStore, Store
 
 _one_at_a_time = Lock()
 """Looking whether a number or a run is taken and taking it are two steps."""
@@ -39,7 +39,7 @@ router = APIRouter(
 
 
 @router.put("/runs/{run_id}", operation_id="put_run", status_code=204)
-def put_run(store: TheStore, caller: TheCaller, run_id: str, run: Run) -> None:
+def put_run(store: TheRunStore, caller: TheCaller, run_id: str, run: Run) -> None:
     """Announce a run that a machine measures by itself, or start one that was queued there. Repeating it changes
     nothing; another run of the same id is a conflict, and so is one that was started otherwise."""
     admit(caller, "run", run_id=run_id)
@@ -56,7 +56,7 @@ def put_run(store: TheStore, caller: TheCaller, run_id: str, run: Run) -> None:
 
 
 @router.post("/runs/{run_id}/events", operation_id="post_event", status_code=204)
-def post_event(store: TheStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
+def post_event(store: TheRunStore, caller: TheCaller, run_id: str, event: RunEvent) -> None:
     """Record a change of the run's state."""
     admit(caller, "run", "dispatcher", run_id=run_id)
     known_run(store, run_id)
@@ -134,7 +134,7 @@ def _store_invocation(store: Store, caller: Caller, run_id: str, invocation: Inv
         store.add_invocation(run, invocation, host)
 
 
-def _host_of(store: Store, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:
+def _host_of(store: ResultStore, run: Run, invocation: Invocation, caller: Caller) -> HostFacts:
     """What an invocation was measured on: of a pod only what it announced itself."""
     if run.host is not None:
         return run.host
@@ -145,7 +145,7 @@ def _host_of(store: Store, run: Run, invocation: Invocation, caller: Caller) -> 
     return attempt.host
 
 
-def _attempt(store: Store, run_id: str, job_id: str, number: int) -> JobAttempt | None:
+def _attempt(store: ResultStore, run_id: str, job_id: str, number: int) -> JobAttempt | None:
     return next((one for one in store.attempts(run_id, job_id) if one.attempt == number), None)
 
 

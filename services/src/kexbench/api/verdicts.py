@@ -15,7 +15,7 @@ from kexbench.domain.runs import Run, RunState
 from kexbench.domain.samples import Metric
 from kexbench.domain.verdicts import RunVerdict, run_verdict
 from kexbench.planning.rules import relevant_of
-from kexbench.store.port import RunProgress, Selection, Store
+from kexbench.store.port import RunProgress, SampleStore, Selection, Store
 
 router = APIRouter(tags=["reading"], responses=PROBLEMS)
 _KEPT = 1000
@@ -60,7 +60,7 @@ def verdict(verdicts: Annotated[Verdicts, Depends(_verdicts)], run_id: str) -> R
     return verdicts.of(run_id)
 
 
-def _verdict(store: Store, run: Run, progress: RunProgress) -> RunVerdict:
+def _verdict(store: SampleStore, run: Run, progress: RunProgress) -> RunVerdict:
     judged = judged_in_run(store, run.run_id, relevant_of(run.spec_text))
     subjects = [row.subject for row in store.measured_subjects(Selection(Metric.CPU_NS, run_id=run.run_id))]
     names = {one.name: f"{one.library} {one.version} ({one.source})" for one in subjects}

@@ -17,7 +17,7 @@ from kexbench.planning.bisection import BisectionRun
 from kexbench.planning.compose import spec_text
 from kexbench.queue.runs import one_at_a_time, planned_wish, queue_run, stirred
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import Store
+from kexbench.store.port import BisectionStore, Store
 
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
@@ -95,7 +95,7 @@ def _end(store: Store, known: Known, outcome: Outcome, detail: str) -> None:
 
 
 def add_event(
-    store: Store,
+    store: BisectionStore,
     known: Known,
     kind: BisectionEventKind,
     detail: str = "",
@@ -118,7 +118,7 @@ def add_event(
     stirred.set()
 
 
-def keep_line(store: Store, line: Line) -> None:
+def keep_line(store: BisectionStore, line: Line) -> None:
     """The first one that is found stays."""
     with one_at_a_time:
         if store.line(line.bisection_id) is None:

@@ -16,13 +16,13 @@ from kexbench.bisection.models import (
 )
 from kexbench.comparison.models import CaseView
 from kexbench.domain.bisections import BisectionAnswer, CaseStep, Line
-from kexbench.store.port import Store
+from kexbench.store.port import BisectionStore, SampleStore, Store
 
 LIKELY = 0.005
 """From this probability on a commit is told though nobody built it, so that there are never more than 200 such."""
 
 
-def summary_of(store: Store, known: Known) -> BisectionSummary:
+def summary_of(store: BisectionStore, known: Known) -> BisectionSummary:
     bisection = known.bisection
     state, detail = known.state(has_line=bool(known.runs) or store.line(bisection.bisection_id) is not None)
     return BisectionSummary(
@@ -83,7 +83,7 @@ def controls_of(known: Known, state: str) -> list[BisectionControl]:
 
 
 def _findings(
-    store: Store, known: Known, line: Line
+    store: SampleStore, known: Known, line: Line
 ) -> tuple[list[BisectionCommit], tuple[CaseStep, ...], BisectionAnswer | None]:
     """The commits that something is known of, the step in each case, and the answer once there is one."""
     bisection = known.bisection

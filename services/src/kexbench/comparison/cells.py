@@ -16,7 +16,7 @@ from kexbench.domain.cases import Case
 from kexbench.domain.samples import Metric, Negotiated
 from kexbench.domain.upgrades import SIDES, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.port import HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow
+from kexbench.store.port import HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Gathered:
 
 
 def cells_of(
-    store: Store,
+    store: SampleStore,
     selection: Selection,
     samples: Iterable[SampleRow],
     outcomes: Iterable[OutcomeRow],
@@ -67,7 +67,7 @@ def cells_of(
     ]
 
 
-def judged_in_run(store: Store, run_id: str, relevant: float) -> list[tuple[Step, UpgradeCell]]:
+def judged_in_run(store: SampleStore, run_id: str, relevant: float) -> list[tuple[Step, UpgradeCell]]:
     """What the pages of a run, one for each host kind, show of its changes."""
     gathered = {
         kind: gather(store.samples(Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, run_id=run_id)), ())

@@ -11,7 +11,7 @@ from kexbench.analysis.sentinel import through_sentinel
 from kexbench.domain.components import ComponentChange, changed_components
 from kexbench.domain.library_commits import version_text
 from kexbench.domain.samples import Negotiated
-from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, Selection, Store, SubjectRow
+from kexbench.store.port import AppearanceRow, NegotiatedRow, SampleRow, SampleStore, Selection, SubjectRow
 
 DIFFERENT_PROFILE = "different build profile"
 DIFFERENT_RUN = "measured in different runs that share no subject"
@@ -196,7 +196,7 @@ def unbridged(places: Iterable[Apart], frozen: Sentinels) -> list[Apart]:
     ]
 
 
-def measured_in_both(store: Store, selection: Selection, places: Collection[Apart]) -> Others:
+def measured_in_both(store: SampleStore, selection: Selection, places: Collection[Apart]) -> Others:
     """What two runs both measured in a case; what is selected is of one host kind."""
     if not places:
         return {}

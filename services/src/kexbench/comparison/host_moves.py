@@ -9,7 +9,7 @@ from kexbench.analysis.sentinel import HostMove, host_moves
 from kexbench.domain.plans import SENTINEL
 from kexbench.domain.runs import Run
 from kexbench.domain.samples import Metric
-from kexbench.store.port import SampleRow, Selection, Store
+from kexbench.store.port import SampleRow, SampleStore, Selection
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class HostMoveSince:
     since: datetime
 
 
-def moved_since(store: Store, run: Run, pool: str, cpu_model: str) -> HostMoveSince | None:
+def moved_since(store: SampleStore, run: Run, pool: str, cpu_model: str) -> HostMoveSince | None:
     """How far a host kind moved since the newest run before this one with the same frozen subject. None without such a
     run, and with too few cases in common."""
     kit = run.kits.get(SENTINEL)

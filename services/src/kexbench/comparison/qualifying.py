@@ -10,7 +10,7 @@ from kexbench.domain.libraries import MADE_UP
 from kexbench.domain.plans import HARNESS_VERSION
 from kexbench.domain.samples import Metric
 from kexbench.domain.variants import split_variant
-from kexbench.store.port import HostKindRow, SampleRow, Selection, Store
+from kexbench.store.port import HostKindRow, SampleRow, SampleStore, Selection
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Qualifying:
         return self.newest.subject.library, self.newest.case.case_id
 
 
-def qualifying(store: Store, kind: HostKindRow, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
+def qualifying(store: SampleStore, kind: HostKindRow, libraries: Collection[str] = ()) -> Iterator[Qualifying]:
     """Of each case of some libraries, or of all, what may qualify it, the newest first. What was measured in another
     way than today says nothing of the noise to come."""
     selection = Selection(Metric.CPU_NS, kind.pool, kind.cpu_model, tuple(libraries))
@@ -44,7 +44,7 @@ def qualifying(store: Store, kind: HostKindRow, libraries: Collection[str] = ())
             yield Qualifying(newest, (found[_original(copied)], found[copied]), relinked)
 
 
-def layout_floors(store: Store, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
+def layout_floors(store: SampleStore, kind: HostKindRow, libraries: Collection[str]) -> dict[tuple[str, str], float]:
     """By library and case by how much two builds of one source differ, where that is known."""
     floors: dict[tuple[str, str], float] = {}
     for found in qualifying(store, kind, libraries):

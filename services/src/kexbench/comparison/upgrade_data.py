@@ -32,7 +32,7 @@ from kexbench.domain.cases import Case, case_order
 from kexbench.domain.samples import Metric
 from kexbench.domain.upgrades import SIDES, MissingCell, Side, UpgradeCell
 from kexbench.domain.verdicts import RELEVANT
-from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, Selection, Store, SubjectRow
+from kexbench.store.port import AppearanceRow, HostKindRow, OutcomeRow, SampleRow, SampleStore, Selection, SubjectRow
 
 NOT_MEASURED = "not measured"
 Step = tuple[str, str]
@@ -73,7 +73,7 @@ class JudgedCells:
 
 
 def judged_steps(
-    store: Store,
+    store: SampleStore,
     steps: Collection[Step],
     relevant: float = RELEVANT,
     *,
@@ -87,7 +87,7 @@ def judged_steps(
 
 
 def cells_of_steps(
-    store: Store, steps: Collection[Step], *, run_id: str | None = None, metrics: Mapping[Side, Metric] = SIDES
+    store: SampleStore, steps: Collection[Step], *, run_id: str | None = None, metrics: Mapping[Side, Metric] = SIDES
 ) -> dict[Step, list[CellData]]:
     """What the cells of steps are judged by, in the order of the matrix, then host kinds, the one measured last first.
     `metrics`: of both sides together, and where they are asked for of each."""
@@ -125,7 +125,7 @@ def _best_runs(rows: Iterable[AppearanceRow], steps: Iterable[Step]) -> Runs:
 
 
 def _cells_on(
-    store: Store, kind: HostKindRow, cases: Mapping[str, Case], runs: Runs, metrics: Mapping[Side, Metric]
+    store: SampleStore, kind: HostKindRow, cases: Mapping[str, Case], runs: Runs, metrics: Mapping[Side, Metric]
 ) -> Iterator[tuple[Step, CellData]]:
     if not runs:
         return
@@ -178,7 +178,7 @@ def _disturbed(rows: Iterable[OutcomeRow]) -> dict[_Place, int]:
 
 
 def _tell_what_was_done(
-    store: Store, numbers: Mapping[_Place, _Sides], cases: Mapping[str, Case], apart: Collection[str]
+    store: SampleStore, numbers: Mapping[_Place, _Sides], cases: Mapping[str, Case], apart: Collection[str]
 ) -> None:
     """Which harness measured what was not measured together, and what libraries chose that could choose."""
     harness = store.harness_versions(apart) if apart else {}
@@ -230,7 +230,7 @@ def _batches(numbers: Numbers, bridge: Bridge | None, *, later: bool) -> Batches
     return {unit: [value * level for value in values] for unit, values in found.items()}
 
 
-def missing_cells(store: Store, before: SubjectRow, after: SubjectRow) -> list[MissingCell]:
+def missing_cells(store: SampleStore, before: SubjectRow, after: SubjectRow) -> list[MissingCell]:
     """The cases that one of two subjects has numbers of and the other has none of, with the reason. Not those of host
     kinds that only one was ever measured on."""
     selection = Selection(Metric.CPU_NS, libraries=(before.library,), subjects=(before.name, after.name), asides=True)

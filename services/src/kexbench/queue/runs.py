@@ -13,7 +13,7 @@ from kexbench.planning.compose import Wish, spec_text
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.queue import QueuedRun
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import OpenRunRow, Store
+from kexbench.store.port import OpenRunRow, RunStore
 
 one_at_a_time = Lock()
 """Looking whether there is a run, or what state it is in, and adding to it are two steps."""
@@ -45,7 +45,7 @@ def planned_wish(supplies: Supplies | LocalSupplies, wish: Wish, catalogue_text:
 
 
 def queue_run(
-    store: Store,
+    store: RunStore,
     run_id: str,
     trigger: Trigger,
     spec_text: str,
@@ -99,7 +99,7 @@ def one_architecture(supplies: Supplies, plan: Plan) -> str:
     return next(iter(named.values()))
 
 
-def claim(store: Store, run_id: str) -> bool:
+def claim(store: RunStore, run_id: str) -> bool:
     """Whether a run still waited; it is `building` then, and its end is to be asked for."""
     with one_at_a_time:
         if state_of(store, run_id) is not RunState.QUEUED:
@@ -109,7 +109,7 @@ def claim(store: Store, run_id: str) -> bool:
 
 
 def record(
-    store: Store,
+    store: RunStore,
     run_id: str,
     state: RunState,
     detail: str,
@@ -121,7 +121,7 @@ def record(
     stirred.set()
 
 
-def ask_for_end(store: Store, supplies: Supplies | LocalSupplies, newest: RunEvent, who: str) -> None:
+def ask_for_end(store: RunStore, supplies: Supplies | LocalSupplies, newest: RunEvent, who: str) -> None:
     """Of an open run, by its newest event. For who holds `one_at_a_time`."""
     if newest.state is RunState.QUEUED and isinstance(supplies, LocalSupplies):
         record(store, newest.run_id, RunState.CANCELLED, f"cancelled by {who}")  # nobody has begun it
@@ -129,7 +129,7 @@ def ask_for_end(store: Store, supplies: Supplies | LocalSupplies, newest: RunEve
         record(store, newest.run_id, RunState.CANCELLING, f"cancelled by {who}")
 
 
-def state_of(store: Store, run_id: str) -> RunState:
+def state_of(store: RunStore, run_id: str) -> RunState:
     return store.progress([run_id])[run_id].event.state
 
 

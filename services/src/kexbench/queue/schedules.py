@@ -8,7 +8,7 @@ from kexbench.domain.runs import Trigger
 from kexbench.domain.schedules import Schedule, ScheduledRun
 from kexbench.queue.runs import one_at_a_time, planned, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
-from kexbench.store.port import Store
+from kexbench.store.port import RunStore, ScheduleStore, Store
 
 _TICK = timedelta(milliseconds=1)
 """As fine as the store's times are."""
@@ -30,7 +30,7 @@ def begin_run(store: Store, supplies: Supplies | LocalSupplies, name: str, time:
     return ScheduledRun(run_id=run_id, begun=True)
 
 
-def newest_schedule(store: Store, name: str) -> Schedule | None:
+def newest_schedule(store: ScheduleStore, name: str) -> Schedule | None:
     return next((schedule for schedule in store.schedules() if schedule.name == name), None)
 
 
@@ -40,7 +40,7 @@ def changed_after(known: Schedule | None) -> datetime:
     return max(now, known.changed_at + _TICK) if known else now
 
 
-def _open_run(store: Store, name: str) -> str | None:
+def _open_run(store: RunStore, name: str) -> str | None:
     for run_id in store.open_runs():
         run = store.run(run_id)
         if run and run.trigger is Trigger.SCHEDULE and run.plan.spec_name == name:
