@@ -54,7 +54,12 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("find_line", None, 0, ""),
         ("find_line", UNFOUND, 2, f"{UNFOUND}"),
         ("build", KitError("fake@1.0", "fetch", "no network"), 2, "fake@1.0: fetch failed: no network"),
-        ("build", KitError("fake@1.0", "compile", "the disk is full"), 2, "fake@1.0: compile failed: the disk is full"),
+        (
+            "build",
+            KitError("fake@1.0", "compile", "the disk is full", lack="disk"),
+            2,
+            "fake@1.0: compile failed: the disk is full",
+        ),
         (
             "build",
             UNMADE,
