@@ -74,7 +74,7 @@ def test_a_spec_that_is_pushed_is_measured_on_the_pools_it_names_and_a_broken_on
     handled = told_of(kexbench, shared.pushed({QUICK: a_spec("pushed"), BROKEN: a_spec("broken", pools="pool-c")}))
     broken, quick = handled["checks"]
     assert (broken["path"], broken["run_id"]) == (BROKEN, None)
-    assert broken["faults"][0].startswith(f"{BROKEN}:7:")
+    assert (broken["faults"][0]["file"], broken["faults"][0]["line"]) == (BROKEN, 7)
     summary = kexbench.wait_for(quick["run_id"], "finished")
     assert (summary["trigger"], summary["commit"]["title"], summary["spec_path"]) == ("commit", "a change", QUICK)
     assert summary["invocations_stored"] == summary["invocations_planned"]
