@@ -32,7 +32,7 @@ from kexbench.domain.runs import Trigger
 from kexbench.planning.commits import faults_of
 from kexbench.planning.documents import DocumentError
 from kexbench.planning.follow import follow_in
-from kexbench.queue.runs import one_architecture, one_at_a_time, queue_run
+from kexbench.queue.runs import one_at_a_time, plan_of, queue_run
 from kexbench.queue.supplies import LocalSupplies, Supplies
 from kexbench.store.port import RunStore, Store
 
@@ -113,20 +113,12 @@ def planned_or_faults(
 ) -> Plan | tuple[SpecFault, ...]:
     """The plan, or what is wrong with the spec."""
     try:
-        plan = supplies.plan(text, path, catalogue, subjects)
-        if isinstance(supplies, Supplies):
-            one_architecture(supplies, plan)
+        return plan_of(supplies, text, path, catalogue, subjects)
     except DocumentError as error:
         return faults_of(error)
     except Refusal as error:
-        return (fault_of(error, path),)
-    return plan
-
-
-def fault_of(refusal: Refusal, path: str) -> SpecFault:
-    """What no cluster can do of a spec."""
-    text = f"{refusal.detail}; {refusal.remedy}" if refusal.remedy else refusal.detail
-    return SpecFault(file=path, line=1, column=1, text=text)
+        text = f"{error.detail}; {error.remedy}" if error.remedy else error.detail
+        return (SpecFault(file=path, line=1, column=1, text=text),)
 
 
 @router.get("/repositories/{name}/followed", operation_id="followed")
@@ -174,12 +166,9 @@ def begin_followed(store: RunStore, supplies: Supplies | LocalSupplies, asked: F
     with one_at_a_time:
         if store.run(run_id) is None:
             references = [following.branch.reference(each) for each in (asked.base, asked.commit.hash) if each]
-            try:
-                plan = _planned(supplies, asked.spec_text, following.path, asked.catalogue_text, references)
-            except DocumentError as error:
-                return check.model_copy(update={"faults": faults_of(error)})
-            except Refusal as error:
-                return check.model_copy(update={"faults": (fault_of(error, following.path),)})
+            plan = planned_or_faults(supplies, asked.spec_text, following.path, asked.catalogue_text, references)
+            if isinstance(plan, tuple):
+                return check.model_copy(update={"faults": plan})
             branch = following.branch
             detail = f"{branch.library} {branch.branch}, commit {asked.commit.hash[:12]}: {asked.commit.subject}"
             queue_run(store, run_id, Trigger.LIBRARY, asked.spec_text, plan, detail, asked.spec_commit, following.path)
@@ -203,7 +192,7 @@ def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, asked
     try:
         branch = follow_in(asked.spec_text, asked.spec_file)
         references = [branch.reference(commit) for commit in asked.commits]
-        plan = _planned(supplies, asked.spec_text, asked.spec_file, None, references, anywhere=here)
+        plan = plan_of(supplies, asked.spec_text, asked.spec_file, None, references, anywhere=here)
     except DocumentError as error:
         raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error), "correct the spec") from None
     run_id = f"once-{content_hash(['backfill', plan.plan_id], length=20)}"
@@ -222,22 +211,6 @@ def backfill(store: TheRunStore, supplies: TheQueueing, caller: TheCaller, asked
         unbuilt=list(progress.event.unbuilt) if run and progress else [],
         estimated_s=plan.estimated_s,
     )
-
-
-def _planned(
-    supplies: Supplies | LocalSupplies,
-    text: str,
-    file: str,
-    catalogue: str | None,
-    references: list[str],
-    *,
-    anywhere: bool = False,
-) -> Plan:
-    """Raises DocumentError for what is wrong with a spec, and a problem for what no cluster can do."""
-    plan = supplies.plan(text, file, catalogue, references, anywhere=anywhere)
-    if isinstance(supplies, Supplies):
-        one_architecture(supplies, plan)
-    return plan
 
 
 def _same(name: str, repository: str) -> None:

@@ -22,26 +22,37 @@ stirred = Event()
 again, which would disturb what is measured."""
 
 
-def planned(supplies: Supplies | LocalSupplies, text: str, file: str) -> Plan:
-    """Raises a Refusal with the spec's faults, or with what no cluster can do."""
-    try:
-        plan = supplies.plan(text, file)
-    except DocumentError as error:
-        raise Refusal(RefusalReason.UNUSABLE, str(error), "correct the spec") from None
+def plan_of(
+    supplies: Supplies | LocalSupplies,
+    text: str,
+    file: str,
+    catalogue: str | None = None,
+    only: Collection[str] = (),
+    *,
+    anywhere: bool = False,
+) -> Plan:
+    """As `Planner` makes it. Raises DocumentError for what is wrong with a spec, and a Refusal for what no cluster can
+    do."""
+    plan = supplies.plan(text, file, catalogue, only, anywhere=anywhere)
     if isinstance(supplies, Supplies):
         one_architecture(supplies, plan)
     return plan
+
+
+def planned(supplies: Supplies | LocalSupplies, text: str, file: str) -> Plan:
+    """Raises a Refusal with the spec's faults, or with what no cluster can do."""
+    try:
+        return plan_of(supplies, text, file)
+    except DocumentError as error:
+        raise Refusal(RefusalReason.UNUSABLE, str(error), "correct the spec") from None
 
 
 def planned_wish(supplies: Supplies | LocalSupplies, wish: Wish, catalogue_text: str) -> Plan:
     """The plan of what this service wants measured itself. Raises a Refusal that says why it cannot be."""
     try:
-        plan = supplies.plan(spec_text(wish), wish.name, catalogue_text)
+        return plan_of(supplies, spec_text(wish), wish.name, catalogue_text)
     except DocumentError as error:
         raise Refusal(RefusalReason.UNUSABLE, str(error)) from None
-    if isinstance(supplies, Supplies):
-        one_architecture(supplies, plan)
-    return plan
 
 
 def queue_run(
