@@ -124,10 +124,10 @@ def test_what_is_stale_says_of_what_and_why_and_later_that_it_is_measured_again(
     assert told(AlertAction.FIXED, cause=STALE).title == "Measured again: example"
 
 
-def test_a_version_that_its_label_names_by_its_source_too_is_linked_by_the_source() -> None:
+def test_an_alert_that_names_no_subjects_links_its_upgrade_by_the_names_it_was_told_with() -> None:
     cause = UPGRADE.model_copy(update={"before": "3.0.19 (debian/bookworm)", "after": "3.0.19 (crate/3.0.19)"})
     paths = [link.path for link in told(cause=cause).links]
-    assert paths[1] == "/upgrades/openssl/debian%2Fbookworm/crate%2F3.0.19"
+    assert paths[1] == "/upgrades/openssl/3.0.19%20%28debian%2Fbookworm%29/3.0.19%20%28crate%2F3.0.19%29"
 
 
 def rendered(markdown: str) -> list[Token]:

@@ -3,7 +3,6 @@
 What others wrote (notes, names, reasons) stands in code spans in the Markdown, as in comments at forges.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -21,7 +20,6 @@ _LONGEST = 300
 _SIDES = {"both": "both sides together", "client": "on the client's side", "server": "on the server's side"}
 """Which side a change of both sides together comes from."""
 _LOOK_ALIKES = str.maketrans({"`": "'", "|": "¦", "<": "‹", ">": "›", "*": "∗", "[": "(", "]": ")"})
-_WITH_SOURCE = re.compile(r".* \((?P<source>[^()]+)\)")
 _BY_PEOPLE = {
     AlertAction.ACKNOWLEDGED: "{who} has seen that {subject}",
     AlertAction.CONFIRMED: "{who} confirms that {subject}",
@@ -177,20 +175,13 @@ def _upgrade_link(alert: Alert) -> tuple[Link, ...]:
     cause = alert.cause
     if cause.kind is not AlertKind.UPGRADE or cause.library is None:
         return ()
-    before, after = alert.subjects or (_end(cause.before), _end(cause.after))
+    before, after = alert.subjects or (cause.before, cause.after)
     return (_upgrade_page(cause.library, before, after),)
 
 
 def _upgrade_page(library: str, before: str, after: str) -> Link:
     parts = "/".join(quote(part, safe="") for part in (library, before, after))
     return Link(text="Everything about this upgrade", path=f"/upgrades/{parts}")
-
-
-def _end(label: str) -> str:
-    """What the page may know a version by where the alert names no subject, as those of earlier releases: its source,
-    where the label has it."""
-    found = _WITH_SOURCE.fullmatch(label)
-    return found["source"] if found else label
 
 
 def _prose(text: str) -> str:
